@@ -1,0 +1,3 @@
+"""Attention Katas: build attention in six small functions, judged as you save."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,130 @@
+"""`kata dev check`: the linter of the katas themselves.
+
+It proves of every kata what its tests are for: the reference passes, the untouched stub is not
+started, every known mistake fails, every harmless look-alike passes, and made-up answers earn
+not a single check.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from attention_katas import banned, mistakes
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.submission import Submission, still_stub, submission
+
+if TYPE_CHECKING:
+    from attention_katas.examiner.judge import Judge
+
+LEAST_HINTS, LEAST_MISTAKES = 3, 6
+LESSON = ("Why", "What carries forward")
+
+
+@dataclass
+class Report:
+    """What was looked at in one kata, and what is wrong with it."""
+
+    summary: str = ""
+    problems: list[str] = field(default_factory=list)
+
+
+def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
+    """Everything that has to hold of a kata."""
+    from attention_katas.examiner.judge import load_module
+
+    report = Report(problems=content_problems(kata))
+    entries = mistakes.mistakes_in(load_module(kata.mistakes)) if kata.mistakes.exists() else []
+    wrong = [entry for entry in entries if not entry.harmless]
+    if len(wrong) < LEAST_MISTAKES:
+        report.problems.append(f"mistakes.py: {len(wrong)} mistakes, at least {LEAST_MISTAKES}")
+    reference = submission(catalog, kata, kata.reference)
+    _expect(report, judge.judge(reference), v.PASSED, "the reference")
+    _expect(report, judge.judge(submission(catalog, kata, kata.stub)), v.NOT_STARTED, "the stub")
+    for entry in entries:
+        verdict = judge.judge(_made(kata, mistakes.source_of(kata, entry)))
+        if entry.harmless:
+            _expect(report, verdict, v.PASSED, f"harmless {entry.id!r}")
+        else:
+            report.problems += mistake_problems(entry, verdict)
+    for name, answer in mistakes.FAKES.items():
+        verdict = judge.judge(_made(kata, mistakes.fake_source(kata, kata.reference, answer)))
+        earned = [check.name for check in verdict.checks if check.outcome == v.PASSED]
+        if verdict.outcome == v.PASSED or earned:
+            report.problems.append(f"an answer of {name} earns {', '.join(earned)}")
+    looked = len(entries) - len(wrong)
+    report.summary = (
+        f"reference, stub, {len(wrong)} mistakes, {looked} look-alikes, "
+        f"{len(mistakes.FAKES)} made-up answers"
+    )
+    return report
+
+
+def content_problems(kata: Kata) -> list[str]:
+    """What can be told from the files alone."""
+    found = []
+    for path in (kata.stub, kata.tests, kata.mistakes, kata.reference, kata.folder / "hints.md"):
+        if not path.exists():
+            found.append(f"{path.name} is missing")
+    for family in kata.banned:
+        if family not in banned.FAMILIES:
+            found.append(f"kata.toml bans {family!r}; known: {', '.join(banned.FAMILIES)}")
+    hints = kata.hints()
+    if len(hints) < LEAST_HINTS:
+        found.append(f"hints.md has {len(hints)} rungs, at least {LEAST_HINTS}")
+    for part in LESSON:
+        if not kata.lesson().get(part):
+            found.append(f"lesson.md has no section {part!r}")
+    if kata.reference.exists():
+        told = {
+            line
+            for line in code_lines(kata.reference.read_text(encoding="utf-8"))
+            for _, text in hints
+            if line in text
+        }
+        found += [f"hints.md gives the answer away: {line!r}" for line in sorted(told)]
+    if kata.stub.exists():
+        stub = kata.stub.read_text(encoding="utf-8")
+        missing = set(kata.functions) - still_stub(stub, kata)
+        found += [f"{kata.file} has no stub of {name}" for name in sorted(missing)]
+    return found
+
+
+def code_lines(source: str) -> set[str]:
+    """The statements of every function, as one would write them."""
+    return {
+        ast.unparse(node)
+        for function in ast.walk(ast.parse(source))
+        if isinstance(function, ast.FunctionDef)
+        for node in function.body
+        if not isinstance(node, ast.Expr)
+    }
+
+
+def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
+    """A mistake must fail, by a check, and for its own reason rather than for a ban."""
+    if verdict.outcome == v.PASSED:
+        return [f"the mistake {entry.id!r} passes every hidden test"]
+    first = verdict.first_failure
+    if first is None:
+        return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {verdict.message}"]
+    if first.rung == "nothing banned":
+        return [f"the mistake {entry.id!r} calls a built-in that the kata bans"]
+    if not entry.title or not entry.ask.rstrip().endswith("?"):
+        return [f"the mistake {entry.id!r} has no title, or its `ask` is no question"]
+    return []
+
+
+def _made(kata: Kata, source: str) -> Submission:
+    nothing: dict[str, frozenset[str]] = {kata.module: frozenset()}
+    return Submission(kata, {kata.module: source}, kata.file, nothing)
+
+
+def _expect(report: Report, verdict: v.Verdict, outcome: str, what: str) -> None:
+    if verdict.outcome == outcome:
+        return
+    first = verdict.first_failure
+    why = f"{first.title}: {first.message}" if first else verdict.message
+    report.problems.append(f"{what} is {verdict.outcome!r}, not {outcome!r} ({why})")

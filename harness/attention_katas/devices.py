@@ -1,0 +1,73 @@
+"""Which device to judge on, and how close is close enough there."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attention_katas.errors import KataError
+
+if TYPE_CHECKING:
+    import torch
+
+NAMES = ("auto", "cpu", "cuda", "mps")
+
+# Absolute and relative tolerance by dtype, where they come from:
+#   float64   right code divides by torch.sqrt(torch.tensor(d_k)), whose root is float32: off by
+#             2e-7; the smallest gap of a known mistake is 1e-3.
+#   float32   unit spread only: the plain formula is off by 1e-6 up to T = 256, d_k = 128.
+#   bfloat16, float16   unit spread only: worst right answer measured 3e-2 and 3e-3, doubled.
+TOLERANCES = {"float64": 1e-6, "float32": 1e-5, "bfloat16": 6e-2, "float16": 6e-3}
+# float32 on an accelerator sums in another order and may use reduced-precision units. Not
+# measured here: no such device was at hand.
+ACCELERATOR_FLOAT32 = 1e-4
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device to judge on. `name` is torch's name for it."""
+
+    name: str
+
+    @property
+    def precise(self) -> str:
+        """The dtype that values are judged in first: float64, which mps lacks."""
+        return "float32" if self.name == "mps" else "float64"
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The other dtypes that a kata is judged in."""
+        return ("bfloat16", "float16") if self.name == "mps" else ("float32", "bfloat16", "float16")
+
+    def tolerance(self, dtype: torch.dtype) -> float:
+        """Allowed |yours - expected| / (1 + |expected|) for answers in `dtype`."""
+        name = str(dtype).removeprefix("torch.")
+        if name == "float32" and self.name != "cpu":
+            return ACCELERATOR_FLOAT32
+        return TOLERANCES.get(name, 0.0)
+
+
+def choose(wanted: str) -> Device:
+    """The device for `--device`. Raises KataError when it is not there.
+
+    `auto` takes an accelerator when torch sees one. torch is asked only where there could be one:
+    its import takes seconds, in which the learner process can start beside it.
+    """
+    if wanted == "cpu" or (wanted == "auto" and not _could_have_accelerator()):
+        return Device("cpu")
+    import torch
+
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if wanted == "auto":
+        return Device(next((name for name, present in there.items() if present), "cpu"))
+    if not there[wanted]:
+        raise KataError(f"torch sees no {wanted} device on this machine", "kata run --device cpu")
+    return Device(wanted)
+
+
+def _could_have_accelerator() -> bool:
+    """False only where it is certain: on Linux, without the driver's device node."""
+    nodes = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia")
+    return sys.platform != "linux" or any(Path(node).exists() for node in nodes)

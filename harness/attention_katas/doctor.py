@@ -1,0 +1,56 @@
+"""`kata doctor`: can this installation judge, and what holds a submission in?"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from attention_katas import __version__
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog
+from attention_katas.errors import KataError
+from attention_katas.running import Job, run
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `needed`: judging does not work without it."""
+
+    name: str
+    good: bool
+    detail: str
+    needed: bool = True
+
+
+LOCKS = (
+    "closed descriptors",
+    "own session",
+    "empty environment",
+    "memory, time and size limits",
+    "read-only files",
+)
+
+
+def examine(catalog: Catalog) -> list[Finding]:
+    """Judge a reference for real, and say what was seen on the way."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    findings = [
+        Finding("attention-katas", True, __version__),
+        Finding("python", sys.version_info >= (3, 10), version),
+        Finding("katas", bool(catalog.ready), f"{len(catalog.ready)} ready in {catalog.folder}"),
+    ]
+    if not catalog.ready:
+        return findings
+    kata = catalog.ready[-1]
+    try:
+        verdict = run(catalog, [Job(kata, kata.reference, kata.reference.name)], device="auto")[0]
+    except (KataError, ImportError) as error:
+        return [*findings, Finding("judge", False, str(error))]
+    said = f": {verdict.message}" if verdict.message else ""
+    detail = f"the {kata.name} reference is {verdict.outcome}{said}"
+    findings.append(Finding("torch", True, f"{verdict.versions['torch']}, on {verdict.device}"))
+    findings.append(Finding("judge", verdict.outcome == v.PASSED, detail))
+    for lock in LOCKS:
+        held = lock in verdict.locks
+        findings.append(Finding(lock, held, "holds" if held else "not on this system", False))
+    return findings

@@ -1,0 +1,299 @@
+"""One check's conversation with the learner's code.
+
+`Solution` looks like a module with the learner's functions. Calling one sends the inputs to the
+learner process and gives back an ordinary tensor that is tied into autograd: `.backward()` and
+`torch.autograd.gradcheck` ask the learner process for its gradients.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from attention_katas.catalog import Kata
+from attention_katas.examiner import failures, grids
+from attention_katas.learner import wire
+from attention_katas.learner.host import Learner, LearnerDied, LearnerTimedOut
+from attention_katas.submission import Submission
+from attention_katas.verdict import Evidence, Frame, Raised
+
+
+@dataclass
+class Call:
+    """One call of a learner's function, kept for the ladder and the diagnosis.
+
+    output_device is where the answer lived; changed maps the position of an input that no longer
+    holds what was sent to what it holds now.
+    """
+
+    function: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    text: str
+    inputs: list[str]
+    answer: torch.Tensor | None = None
+    output_device: str = ""
+    differentiable: bool = False
+    changed: dict[int, torch.Tensor] = field(default_factory=dict)
+
+    def evidence(self, **more: Any) -> Evidence:
+        return Evidence(call=self.text, inputs=self.inputs, **more)
+
+
+class Solution:
+    """The learner's functions by name: `solution.softmax(x, dim=-1)`."""
+
+    def __init__(
+        self, kata: Kata, call: Callable[[str, tuple[Any, ...], dict[str, Any]], Any]
+    ) -> None:
+        for name in kata.functions:
+            setattr(self, name, Proxy(name, call))
+
+    def __getattr__(self, name: str) -> Proxy:
+        raise AttributeError(f"the kata asks for no function {name!r}")
+
+
+class Proxy:
+    """Stands in for one of the learner's functions."""
+
+    def __init__(
+        self, name: str, call: Callable[[str, tuple[Any, ...], dict[str, Any]], Any]
+    ) -> None:
+        self.__name__ = name
+        self._call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        answer: torch.Tensor = self._call(self.__name__, args, kwargs)
+        return answer
+
+
+class Conversation:
+    """Calls to one learner process, for the length of one check."""
+
+    def __init__(
+        self,
+        submission: Submission,
+        reference: ModuleType,
+        learner: Learner,
+        device: str,
+        hung: set[str],
+    ) -> None:
+        self.submission, self.reference, self.learner = submission, reference, learner
+        self.device = device
+        self.hung = hung
+        self.calls: list[Call] = []
+        self._ids = itertools.count(1)
+
+    def load(self) -> dict[str, Any]:
+        """Load the submission. Raises CheckFailed for all that can go wrong on the way."""
+        kata = self.submission.kata
+        request = {
+            "do": "load",
+            "module": kata.module,
+            "sources": self.submission.sources,
+            "functions": list(kata.functions),
+        }
+        reply, _ = self._ask(request, {}, self.learner.limits.load_seconds, None)
+        return reply
+
+    def call(
+        self, function: str, args: tuple[Any, ...], kwargs: dict[str, Any], elsewhere: bool = False
+    ) -> torch.Tensor:
+        """What the learner's function answers. Raises CheckFailed when it is not a tensor.
+
+        elsewhere: pretend that the inputs live on another device (see learner/elsewhere.py).
+        """
+        self._may_call(function)
+        call = self._describe(function, args, kwargs)
+        self.calls.append(call)
+        tensors: wire.Tensors = {}
+        number = next(self._ids)
+        request = {
+            "do": "call",
+            "id": number,
+            "function": function,
+            "args": wire.pack(list(args), tensors),
+            "kwargs": wire.pack(kwargs, tensors),
+            "device": self.device,
+            "elsewhere": elsewhere,
+        }
+        reply, sent = self._ask(request, tensors, self.learner.limits.call_seconds, call)
+        self._note(call, reply, sent)
+        leaves = [t for t in _tensors((args, kwargs)) if t.requires_grad]
+        answer = call.answer
+        assert answer is not None
+        if leaves and torch.is_grad_enabled() and answer.is_floating_point():
+            linked: torch.Tensor = _Link.apply(  # type: ignore[no-untyped-call]
+                self, number, call, answer, *leaves
+            )
+            return linked
+        return answer
+
+    def gradients(
+        self, number: int, call: Call, upstream: torch.Tensor
+    ) -> list[torch.Tensor | None]:
+        """The gradients that the learner's code sends back to the inputs of call `number`."""
+        tensors: wire.Tensors = {}
+        request = {"do": "backward", "id": number, "upstream": wire.pack(upstream, tensors)}
+        reply, sent = self._ask(request, tensors, self.learner.limits.call_seconds, call)
+        specs = reply.get("gradients")
+        if not isinstance(specs, list):
+            raise failures.Crashed("the answer to backward() was not understood", "gradients")
+        return [None if spec is None else self._tensor(spec, sent) for spec in specs]
+
+    def _may_call(self, function: str) -> None:
+        if function in self.submission.unwritten[self.submission.kata.module]:
+            raise failures.NotWritten(f"{function} is not written yet", "answered")
+        if function in self.hung:
+            raise failures.NotReached(f"{function} ran into the time limit before")
+
+    def _describe(self, function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        names = list(inspect.signature(getattr(self.reference, function)).parameters)
+        shown = [
+            *names[: len(args)],
+            *(
+                f"{key}={grids.describe(v)}" if not _has_tensor(v) else f"{key}={key}"
+                for key, v in kwargs.items()
+            ),
+        ]
+        named = [*zip(names, args, strict=False), *kwargs.items()]
+        inputs = [f"{name} {grids.describe(value)}" for name, value in named if _has_tensor(value)]
+        plain = {
+            name: value for name, value in zip(names, args, strict=False) if not _has_tensor(value)
+        }
+        shown = [repr(plain[name]) if name in plain else name for name in shown]
+        return Call(function, args, kwargs, f"{function}({', '.join(shown)})", inputs)
+
+    def _note(self, call: Call, reply: wire.Message, sent: wire.Tensors) -> None:
+        """Keep what came back, checking that it is what a learner process can say."""
+        if "odd" in reply:
+            raise _not_a_tensor(call, str(reply["odd"]), str(reply.get("repr", "")))
+        call.answer = self._tensor(reply.get("returned"), sent)
+        call.output_device = str(reply.get("device", ""))
+        call.differentiable = reply.get("differentiable") is True
+        changed = reply.get("changed")
+        for entry in changed if isinstance(changed, list) else ():
+            if isinstance(entry, dict) and isinstance(entry.get("position"), int):
+                call.changed[entry["position"]] = self._tensor(entry.get("now"), sent)
+
+    def _tensor(self, spec: Any, sent: wire.Tensors) -> torch.Tensor:
+        try:
+            value = wire.unpack(spec, sent, lambda tensor, _: tensor)
+        except wire.BadFrame:
+            value = None
+        if not isinstance(value, torch.Tensor):
+            raise failures.Crashed("the learner process answered with no tensor", "answered")
+        return value
+
+    def _ask(
+        self, request: dict[str, Any], tensors: wire.Tensors, seconds: float, call: Call | None
+    ) -> tuple[wire.Message, wire.Tensors]:
+        evidence = call.evidence() if call else None
+        try:
+            reply, sent = self.learner.ask(request, tensors, seconds=seconds)
+        except LearnerTimedOut as error:
+            if call is not None:
+                self.hung.add(call.function)
+            message = f"stopped after {error.seconds:g} s without an answer"
+            raise failures.TimedOut(message, "answered", evidence) from None
+        except LearnerDied as error:
+            raise failures.Crashed(error.reason, "answered", evidence) from None
+        if isinstance(reply.get("raised"), dict):
+            raise self._raised(reply["raised"], call)
+        banned = reply.get("banned")
+        if isinstance(banned, list) and banned:
+            message = f"calls {banned[0]}, which this kata wants written by hand"
+            raise failures.CheckFailed(message, "nothing banned", evidence)
+        return reply, sent
+
+    def _raised(self, data: dict[str, Any], call: Call | None) -> failures.CheckFailed:
+        """The failure that an exception in the learner's code amounts to."""
+        raised = exception(data, self.submission)
+        evidence = call.evidence(raised=raised) if call else Evidence(raised=raised)
+        banned = data.get("banned")
+        if isinstance(banned, list) and banned:
+            why = f"{banned[0]} is switched off here: this kata is about writing it by hand"
+            return failures.CheckFailed(why, "nothing banned", evidence)
+        if data.get("memory") is True:
+            limit = self.learner.limits.memory_mb
+            message = f"asked for more than the {limit} MB that a check may use"
+            return failures.OutOfMemory(message, "answered", evidence)
+        if raised.type == "Unanswerable":
+            return failures.CheckFailed(f"returned {raised.message}", "type", evidence)
+        unwritten = self._unwritten_sibling(raised)
+        if unwritten:
+            return failures.CheckFailed(unwritten, "answered", evidence)
+        return failures.CheckFailed(f"raised {raised.type}", "answered", evidence)
+
+    def _unwritten_sibling(self, raised: Raised) -> str:
+        where = raised.where
+        if where is None or raised.type != "NotImplementedError":
+            return ""
+        module = where.file.removesuffix(".py")
+        if where.function in self.submission.unwritten.get(module, ()):
+            return f"needs {where.function} from {where.file}, which is not written yet"
+        return ""
+
+
+class _Link(torch.autograd.Function):
+    """Ties an answer into autograd; its backward asks the learner process."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, conversation: Conversation, number: int, call: Call, answer: torch.Tensor, *_: Any
+    ) -> torch.Tensor:
+        ctx.ask = lambda upstream: conversation.gradients(number, call, upstream)
+        return answer.clone()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, upstream: torch.Tensor) -> Any:
+        return (None, None, None, None, *ctx.ask(upstream))
+
+
+def exception(data: dict[str, Any], submission: Submission) -> Raised:
+    """An exception from the learner process, with the lines of source that belong to it."""
+    frames = []
+    for entry in data.get("frames") or ():
+        file, line, function = (*entry, "", 0, "")[:3]
+        lines = submission.sources.get(str(file).removesuffix(".py"), "").splitlines()
+        known = isinstance(line, int) and 0 < line <= len(lines)
+        code = lines[line - 1].rstrip()[:200] if known else ""
+        frames.append(Frame(str(file), line if isinstance(line, int) else 0, str(function), code))
+    column = data.get("column")
+    return Raised(
+        str(data.get("type", "")),
+        str(data.get("message", "")),
+        frames,
+        column if isinstance(column, int) else None,
+    )
+
+
+def _not_a_tensor(call: Call, kind: str, shown: str) -> failures.CheckFailed:
+    if kind == "NoneType":
+        message = "returned None; is a return missing?"
+    else:
+        message = f"returned a {kind}, not a tensor"
+    evidence = call.evidence(returned=shown or kind, wanted="a torch.Tensor")
+    return failures.CheckFailed(message, "type", evidence)
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    """Every tensor in nested lists, tuples and dicts, in the order in which they are sent."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [tensor for item in value for tensor in _tensors(item)]
+    return []
+
+
+def _has_tensor(value: Any) -> bool:
+    return bool(_tensors(value))

@@ -1,0 +1,49 @@
+"""How a check ends when it does not pass.
+
+CheckFailed           the learner's answer is wrong; carries the rung and the evidence
++-- NotWritten        the function is still the stub
++-- NotReached        nothing was asked: an earlier answer makes it pointless
++-- NotVerified       this cannot be told here, for or against
++-- TimedOut, OutOfMemory, Crashed
+"""
+
+from __future__ import annotations
+
+from attention_katas import verdict
+from attention_katas.verdict import Evidence
+
+
+class CheckFailed(AssertionError):
+    """A rung of the ladder does not hold."""
+
+    outcome = verdict.FAILED
+
+    def __init__(self, message: str, rung: str = "", evidence: Evidence | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.rung = rung
+        self.evidence = evidence
+
+
+class NotWritten(CheckFailed):
+    outcome = verdict.NOT_WRITTEN
+
+
+class NotReached(CheckFailed):
+    outcome = verdict.NOT_REACHED
+
+
+class NotVerified(CheckFailed):
+    outcome = verdict.NOT_VERIFIED
+
+
+class TimedOut(CheckFailed):
+    outcome = verdict.TIMED_OUT
+
+
+class OutOfMemory(CheckFailed):
+    outcome = verdict.OUT_OF_MEMORY
+
+
+class Crashed(CheckFailed):
+    outcome = verdict.CRASHED

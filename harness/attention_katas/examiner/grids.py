@@ -1,0 +1,99 @@
+"""The few numbers of a tensor that are worth showing."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from attention_katas.verdict import Evidence, Grid
+
+MOST = 8
+
+
+def compare(
+    yours: torch.Tensor,
+    expected: torch.Tensor,
+    wrong: torch.Tensor,
+    *,
+    masked: torch.Tensor | None = None,
+    sums: bool = False,
+) -> Evidence:
+    """Both tensors cut to the same window around the first wrong entry.
+
+    All of one shape; `wrong` and `masked` are bool. `sums` adds the row sums of the whole rows.
+    """
+    first = torch.nonzero(wrong)[0].tolist() if wrong.any() else [0] * wrong.dim()
+    window = _Window(list(yours.shape), first)
+    return Evidence(
+        yours=window.grid(yours, sums),
+        expected=window.grid(expected, sums),
+        wrong=[[bool(cell) for cell in row] for row in window.cut(wrong).tolist()],
+        masked=None
+        if masked is None
+        else [[bool(cell) for cell in row] for row in window.cut(masked).tolist()],
+    )
+
+
+class _Window:
+    """At most 8 x 8 cells of the last two axes, near a given index."""
+
+    def __init__(self, shape: list[int], first: list[int]) -> None:
+        self.shape = shape
+        self.at = first[:-2]
+        rows, columns = ([1, 1, *shape])[-2:]
+        row, column = ([0, 0, *first])[-2:]
+        self.rows = _span(rows, row)
+        self.columns = _span(columns, column)
+        self.whole = len(self.rows) == rows and len(self.columns) == columns
+
+    def cut(self, tensor: torch.Tensor) -> torch.Tensor:
+        return self._matrix(tensor)[self.rows.start : self.rows.stop][
+            :, self.columns.start : self.columns.stop
+        ]
+
+    def _matrix(self, tensor: torch.Tensor) -> torch.Tensor:
+        matrix = tensor.detach()[tuple(self.at)] if self.at else tensor.detach()
+        return matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
+
+    def grid(self, tensor: torch.Tensor, sums: bool) -> Grid:
+        rows = self._matrix(tensor).double()[self.rows.start : self.rows.stop]
+        return Grid(
+            cells=[[plain(cell) for cell in row] for row in self.cut(tensor).double().tolist()],
+            shape=self.shape,
+            at=self.at,
+            origin=[self.rows.start, self.columns.start],
+            whole=self.whole,
+            row_sums=[plain(value) for value in rows.sum(-1).tolist()] if sums else None,
+        )
+
+
+def _span(size: int, around: int) -> range:
+    """At most MOST neighbours of `around` in range(size)."""
+    start = max(0, min(around - MOST // 2, size - MOST))
+    return range(start, min(size, start + MOST))
+
+
+def plain(value: float) -> float | str:
+    """A number that JSON can hold."""
+    return value if math.isfinite(value) else str(value)
+
+
+def place(index: list[int]) -> str:
+    """An index as a learner would write it."""
+    return "[" + ", ".join(map(str, index)) + "]"
+
+
+def shape_text(tensor: torch.Tensor) -> str:
+    return f"({', '.join(map(str, tensor.shape))}{',' if tensor.dim() == 1 else ''})"
+
+
+def describe(value: object) -> str:
+    """An argument in a few words: shape and dtype for a tensor."""
+    if isinstance(value, torch.Tensor):
+        name = str(value.dtype).removeprefix("torch.")
+        odd = "" if value.is_contiguous() else ", not contiguous"
+        return f"{shape_text(value)} {name}{odd}"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {describe(item)}" for key, item in value.items()) + "}"
+    return repr(value)

@@ -1,0 +1,222 @@
+"""From a submission to a verdict."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import secrets
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+
+from attention_katas import verdict as v
+from attention_katas.catalog import Kata
+from attention_katas.devices import Device
+from attention_katas.errors import CouldNotGrade
+from attention_katas.examiner import failures
+from attention_katas.examiner.conversation import Conversation
+from attention_katas.examiner.plugin import Examination, Round, title
+from attention_katas.examiner.session import Session
+from attention_katas.intake import blank, not_started
+from attention_katas.learner.host import Learner, Learners
+from attention_katas.submission import Submission
+
+# The gravest first: what a check ended with decides what the kata ended with.
+GRAVITY = (v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED, v.FAILED, v.NOT_WRITTEN, v.NOT_REACHED)
+WHAT_IT_IS = {
+    "class": "{name} is a class; the kata asks for a function",
+    "async": "{name} is an async function; the kata asks for a plain one",
+    "generator": "{name} is a generator (it has a yield); the kata asks for a plain function",
+    "not callable": "{name} is not a function",
+}
+
+
+class Judge:
+    """Judges submissions to some katas, one after the other.
+
+    The hidden tests are collected once; every check runs the learner's code in a process of its
+    own. Close it when done.
+    """
+
+    def __init__(
+        self, katas: Sequence[Kata], learners: Learners, device: Device | None = None
+    ) -> None:
+        torch.set_num_threads(1)
+        self.learners = learners
+        self.device = device or Device("cpu")
+        self._examination = Examination()
+        self._session = Session([kata.tests for kata in katas], self._examination)
+        self._references = {kata.name: load_module(kata.reference) for kata in katas}
+
+    def judge(self, submission: Submission, seed: int | None = None) -> v.Verdict:
+        """The verdict. Never raises for anything that a submission does.
+
+        seed: decides all inputs; a fresh one when None. It stands in the verdict.
+        """
+        started = time.perf_counter()
+        kata = submission.kata
+        untouched = not_started(submission)
+        if untouched is not None:
+            return untouched
+        verdict = blank(kata, v.COULD_NOT_GRADE, submission.file, "")
+        verdict.source_hash = submission.digest
+        verdict.device = self.device.name
+        verdict.seed = secrets.randbelow(1_000_000) if seed is None else seed
+        try:
+            if self._loads(submission, verdict):
+                self._examine(submission, verdict)
+        except CouldNotGrade as error:
+            verdict.outcome, verdict.message = v.COULD_NOT_GRADE, error.message
+            verdict.next_step = error.next_step or "kata doctor"
+        verdict.seconds = time.perf_counter() - started
+        return verdict
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _loads(self, submission: Submission, verdict: v.Verdict) -> bool:
+        """Load the file once by itself, so that what breaks there is said once."""
+        learner = self._take(submission)
+        verdict.locks = learner.locks
+        talk = Conversation(
+            submission, self._references[submission.kata.name], learner, self.device.name, set()
+        )
+        try:
+            found = talk.load()
+            problem = _missing(submission.kata, found, submission)
+            if problem:
+                raise failures.CheckFailed(problem, "answered")
+        except failures.CheckFailed as failure:
+            broken = failure.outcome == v.FAILED
+            verdict.outcome = v.BROKEN if broken else failure.outcome
+            verdict.raised = failure.evidence.raised if failure.evidence else None
+            verdict.message = _why_broken(verdict.raised, failure.message, submission)
+            verdict.output = learner.printed()
+            return False
+        finally:
+            self.learners.give_back(learner)
+        return True
+
+    def _take(self, submission: Submission) -> Learner:
+        """A learner process; one more try when the process they come from was lost."""
+        try:
+            return self.learners.take(submission.digest, submission.kata.banned)
+        except CouldNotGrade:
+            return self.learners.take(submission.digest, submission.kata.banned)
+
+    def _examine(self, submission: Submission, verdict: v.Verdict) -> None:
+        kata = submission.kata
+        self._examination.round = Round(
+            submission=submission,
+            reference=self._references[kata.name],
+            device=self.device,
+            seed=verdict.seed,
+            take=lambda: self._take(submission),
+            give_back=self.learners.give_back,
+        )
+        items = self._session.items_of(kata.tests)
+        entries = self._session.run(items)
+        verdict.checks = [_check(i, e) for i, e in zip(items, entries, strict=True)]
+        verdict.output = next((c.output for c in verdict.checks if c.output), "")
+        verdict.outcome = outcome(verdict.checks)
+        first = verdict.first_failure
+        verdict.message = first.message if first else ""
+
+
+def outcome(checks: Sequence[v.Check]) -> str:
+    """What a kata's checks amount to."""
+    found = {check.outcome for check in checks}
+    if found <= {v.PASSED, v.NOT_VERIFIED} and v.PASSED in found:
+        return v.PASSED
+    gravest = next((grave for grave in GRAVITY if grave in found), v.FAILED)
+    return v.FAILED if gravest in (v.NOT_WRITTEN, v.NOT_REACHED) else gravest
+
+
+def _check(item: pytest.Function, entry: dict[str, Any]) -> v.Check:
+    """A check from pytest-json-report's entry. Raises CouldNotGrade for a fault of ours."""
+    metadata = entry.get("metadata", {})
+    stages = [entry[stage] for stage in ("setup", "call", "teardown") if stage in entry]
+    check = v.Check(
+        name=item.name,
+        title=title(item),
+        outcome=v.PASSED,
+        law=item.get_closest_marker("law") is not None,
+        seconds=round(sum(stage["duration"] for stage in stages), 4),
+        output=metadata.get("printed", ""),
+    )
+    if "fault" in metadata:
+        raise CouldNotGrade(f"the check {item.name!r} broke: {metadata['fault']}")
+    if "failure" in metadata:
+        failure = metadata["failure"]
+        check.outcome, check.message = failure["outcome"], failure["message"]
+        check.rung, check.evidence = failure["rung"], evidence(failure["evidence"])
+    elif entry.get("outcome") != "passed":
+        raise CouldNotGrade(f"pytest says {entry.get('outcome')!r} of the check {item.name!r}")
+    return check
+
+
+def evidence(data: dict[str, Any] | None) -> v.Evidence | None:
+    """Evidence from its plain form."""
+    if data is None:
+        return None
+    raised = data["raised"]
+    return v.Evidence(
+        **{
+            **data,
+            "yours": v.Grid(**data["yours"]) if data["yours"] else None,
+            "expected": v.Grid(**data["expected"]) if data["expected"] else None,
+            "raised": v.Raised(**{**raised, "frames": [v.Frame(**f) for f in raised["frames"]]})
+            if raised
+            else None,
+        }
+    )
+
+
+def _missing(kata: Kata, found: dict[str, Any], submission: Submission) -> str:
+    """What is wrong with the functions that the file defines, or ""."""
+    kinds, names = found.get("functions"), found.get("names")
+    if not isinstance(kinds, dict):
+        raise failures.Crashed("the learner process did not say what the file defines", "answered")
+    for name in kata.functions:
+        kind = kinds.get(name)
+        if kind == "missing":
+            others = [n for n in names if isinstance(n, str)] if isinstance(names, list) else []
+            near = difflib.get_close_matches(name, others, 1)
+            hint = f"; it does define {near[0]}, which is close" if near else ""
+            if not submission.source.strip():
+                hint = "; it is empty"
+            return f"{kata.file} defines no function called {name}{hint}"
+        if kind != "function":
+            return WHAT_IT_IS.get(str(kind), "{name} is not a function").format(name=name)
+    return ""
+
+
+def _why_broken(raised: v.Raised | None, message: str, submission: Submission) -> str:
+    if raised is None:
+        return message
+    where = raised.where
+    if where is not None and where.file != submission.kata.file and raised.type == "SyntaxError":
+        return f"{where.file}, which {submission.kata.file} imports, is not valid Python"
+    if raised.type in ("SyntaxError", "IndentationError", "TabError"):
+        return f"{submission.kata.file} is not valid Python: {raised.message}"
+    if message.startswith("raised "):
+        return f"{submission.kata.file} does not load: {raised.type}: {raised.message}"
+    return message
+
+
+def load_module(path: Path) -> ModuleType:
+    """The module in a file of our own: a reference, or a kata's mistakes."""
+    spec = importlib.util.spec_from_file_location(f"kata_{path.parent.name}_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise CouldNotGrade(f"{path} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (OSError, SyntaxError, ImportError) as error:
+        raise CouldNotGrade(f"{path} cannot be loaded: {error}") from error
+    return module

@@ -1,0 +1,316 @@
+"""The ladder that an answer climbs: shape, dtype, device, finite, values, gradients, inputs.
+
+A check stops at the first rung that does not hold. `agree` compares a learner's function with
+the reference; `same` compares two answers for a law; `follows_device` asks whether everything
+the function makes lives where its inputs do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from attention_katas.devices import Device
+from attention_katas.examiner import failures, grids
+from attention_katas.examiner.conversation import Call, Conversation, Proxy
+from attention_katas.verdict import Evidence
+
+
+class Agree:
+    """`agree(solution.softmax, x, dim=-1)`: the learner's answer equals the reference's."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        reference: ModuleType,
+        device: Device,
+        generator: torch.Generator,
+    ) -> None:
+        self._conversation, self._reference = conversation, reference
+        self._device, self._generator = device, generator
+
+    def __call__(
+        self,
+        function: Proxy,
+        *args: Any,
+        gradients: bool = True,
+        tolerance: float | None = None,
+        weights: bool = False,
+        masked: torch.Tensor | None = None,
+        **kwargs: Any,
+    ) -> torch.Tensor:
+        """Climb the whole ladder; returns the learner's answer.
+
+        gradients: compare them too (in the first dtype of the device only; a half-precision
+        gradient is no sharper evidence). tolerance: instead of the dtype's own, for inputs far
+        from unit spread. weights: rows are distributions, so show their sums. masked: entries
+        that the function has to hide, to draw them apart.
+        """
+        precise = getattr(torch, self._device.precise)
+        differentiate = gradients and all(t.dtype == precise for t in _floats((args, kwargs)))
+        asked_args, asked_kwargs = _copies((args, kwargs), differentiate)
+        expected, truth = self._expect(function.__name__, args, kwargs, differentiate)
+        answer = function(*asked_args, **asked_kwargs)
+        call = self._conversation.calls[-1] if self._conversation.calls else None
+        climb = _Climb(call, weights, masked)
+        climb.shape(answer, expected)
+        climb.dtype(answer, expected)
+        climb.device(answer, self._device.name)
+        allowed = self._device.tolerance(expected.dtype) if tolerance is None else tolerance
+        climb.finite(answer, expected)
+        climb.values(answer, expected, allowed)
+        if differentiate and truth.requires_grad:
+            self._gradients(climb, function, (asked_args, asked_kwargs), answer, truth, allowed)
+        climb.unchanged()
+        return answer
+
+    def _expect(
+        self, name: str, args: Any, kwargs: Any, differentiate: bool
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The reference's answer as it should come back, and in float64 with its graph."""
+        floats = _floats((args, kwargs))
+        self._leaves, (wide_args, wide_kwargs) = _widened((args, kwargs), differentiate)
+        truth: torch.Tensor = getattr(self._reference, name)(*wide_args, **wide_kwargs)
+        dtype = floats[0].dtype if floats and truth.is_floating_point() else truth.dtype
+        return truth.detach().to(dtype), truth
+
+    def _gradients(
+        self,
+        climb: _Climb,
+        function: Proxy,
+        asked: Any,
+        answer: torch.Tensor,
+        truth: torch.Tensor,
+        allowed: float,
+    ) -> None:
+        upstream = torch.randn(truth.shape, generator=self._generator, dtype=truth.dtype)
+        inputs = _floats(asked)
+        names = [line.split(" ", 1)[0] for line in climb.call.inputs] if climb.call else []
+        if not answer.requires_grad:
+            yours: tuple[torch.Tensor | None, ...] = (None,) * len(inputs)
+        else:
+            # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second.
+            loss = (answer * upstream.to(answer.dtype)).sum()
+            yours = torch.autograd.grad(loss, inputs, allow_unused=True)
+        wanted = torch.autograd.grad((truth * upstream).sum(), self._leaves, allow_unused=True)
+        for position, (mine, theirs) in enumerate(zip(yours, wanted, strict=True)):
+            name = names[position] if position < len(names) else f"input {position}"
+            target = torch.zeros_like(self._leaves[position]) if theirs is None else theirs
+            climb.gradient(name, mine, target, allowed)
+
+
+class _Climb:
+    """The rungs, one method each, for one call."""
+
+    def __init__(self, call: Call | None, weights: bool, masked: torch.Tensor | None) -> None:
+        self.call, self.weights, self.masked = call, weights, masked
+
+    def fail(self, rung: str, message: str, **evidence: Any) -> None:
+        found = self.call.evidence(**evidence) if self.call else Evidence(**evidence)
+        raise failures.CheckFailed(message, rung, found)
+
+    def shape(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
+        if answer.shape != expected.shape:
+            yours, wanted = grids.shape_text(answer), grids.shape_text(expected)
+            self.fail(
+                "shape",
+                f"shape {yours} came back, expected {wanted}",
+                returned=yours,
+                wanted=wanted,
+            )
+
+    def dtype(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
+        if answer.dtype != expected.dtype:
+            yours, wanted = str(answer.dtype), str(expected.dtype)
+            self.fail(
+                "dtype", f"{yours} came back, expected {wanted}", returned=yours, wanted=wanted
+            )
+
+    def device(self, answer: torch.Tensor, wanted: str) -> None:
+        yours = (self.call.output_device if self.call else str(answer.device)).partition(":")[0]
+        if yours != wanted:
+            self.fail(
+                "device",
+                f"the answer is on {yours}, the inputs are on {wanted}",
+                returned=yours,
+                wanted=wanted,
+            )
+
+    def finite(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
+        """NaN and inf stand exactly where they should."""
+        if not answer.is_floating_point():
+            return
+        mine, theirs = _pattern(answer), _pattern(expected)
+        wrong = mine != theirs
+        if not wrong.any():
+            return
+        at = torch.nonzero(wrong)[0].tolist()
+        what = {1: "NaN", 2: "inf", 3: "-inf"}.get(int(mine[tuple(at)]), "a finite number")
+        count = f"{int(wrong.sum())} of {wrong.numel()} entries"
+        self.fail(
+            "finite",
+            f"{what} at {grids.place(at)}; {count} are wrong in this way",
+            **self._grids(answer, expected, wrong),
+        )
+
+    def values(self, answer: torch.Tensor, expected: torch.Tensor, allowed: float) -> None:
+        wrong, difference = _differences(answer, expected, allowed)
+        if (~wrong).all():
+            return
+        at = torch.nonzero(difference == difference.max())[0].tolist()
+        message = (
+            f"{int(wrong.sum())} of {wrong.numel()} entries differ, "
+            f"most at {grids.place(at)}: {_number(answer[tuple(at)])} "
+            f"came back, expected {_number(expected[tuple(at)])}"
+        )
+        self.fail("values", message, **self._grids(answer, expected, wrong))
+
+    def gradient(
+        self, name: str, mine: torch.Tensor | None, expected: torch.Tensor, allowed: float
+    ) -> None:
+        if mine is None:
+            if bool((expected != 0).any()):
+                self.fail("gradients", f"no gradient reaches {name}: it is cut off on the way")
+            return
+        if mine.shape != expected.shape:
+            self.fail("gradients", f"the gradient of {name} has the wrong shape")
+        pattern = _pattern(mine) != _pattern(expected)
+        wrong, _ = _differences(mine, expected, allowed)
+        wrong = wrong | pattern
+        if (~wrong).all():
+            return
+        self.masked = (
+            self.masked if self.masked is not None and (self.masked.shape == wrong.shape) else None
+        )
+        self.weights = False
+        kind = "is not finite" if pattern.any() else "differs"
+        message = f"the gradient of {name} {kind} in {int(wrong.sum())} of {wrong.numel()} entries"
+        self.fail("gradients", message, **self._grids(mine, expected, wrong))
+
+    def unchanged(self) -> None:
+        if self.call and self.call.changed:
+            position = min(self.call.changed)
+            names = [line.split(" ", 1)[0] for line in self.call.inputs]
+            name = names[position] if position < len(names) else "an input"
+            self.fail(
+                "inputs unchanged", f"the call changed its input {name}; work on a new tensor"
+            )
+
+    def _grids(
+        self, yours: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor
+    ) -> dict[str, Any]:
+        shown = grids.compare(yours, expected, wrong, masked=self.masked, sums=self.weights)
+        return {
+            "yours": shown.yours,
+            "expected": shown.expected,
+            "wrong": shown.wrong,
+            "masked": shown.masked,
+        }
+
+
+def same(conversation: Conversation, device: Device) -> Callable[..., None]:
+    """`same(a, b, "because ...")`: two tensors of a law agree within the dtype's tolerance."""
+
+    def check(yours: torch.Tensor, expected: torch.Tensor, because: str) -> None:
+        climb = _Climb(conversation.calls[-1] if conversation.calls else None, False, None)
+        climb.shape(yours, expected)
+        if bool((_pattern(yours) != _pattern(expected)).any()):
+            climb.fail("values", because)
+        wrong, _ = _differences(yours, expected, device.tolerance(yours.dtype))
+        if not (~wrong).all():
+            climb.fail("values", because, **climb._grids(yours, expected, wrong))
+
+    return check
+
+
+def follows_device(conversation: Conversation) -> Callable[..., None]:
+    """`follows_device(solution.softmax, x)`: everything lives on the device of the inputs.
+
+    Only a device mismatch counts. What else fails on a make-believe device is NotVerified, since
+    right code may do it.
+    """
+
+    def check(function: Proxy, *args: Any, **kwargs: Any) -> None:
+        try:
+            conversation.call(function.__name__, args, kwargs, elsewhere=True)
+        except failures.NotWritten:
+            raise
+        except failures.CheckFailed as failure:
+            raised = failure.evidence.raised if failure.evidence else None
+            if raised and raised.type == "DeviceMismatch":
+                message = "a tensor made here is on the default device, not on that of the inputs"
+                raise failures.CheckFailed(message, "device", failure.evidence) from None
+            raise failures.NotVerified("this code cannot run on a make-believe device") from None
+        if conversation.calls[-1].output_device != "elsewhere":
+            message = "the answer is on the cpu, wherever the inputs are"
+            raise failures.CheckFailed(message, "device", conversation.calls[-1].evidence())
+
+    return check
+
+
+def _pattern(tensor: torch.Tensor) -> torch.Tensor:
+    """0 finite, 1 NaN, 2 inf, 3 -inf."""
+    kinds = torch.zeros(tensor.shape, dtype=torch.int8)
+    kinds[torch.isnan(tensor)] = 1
+    kinds[torch.isposinf(tensor)] = 2
+    kinds[torch.isneginf(tensor)] = 3
+    return kinds
+
+
+def _differences(
+    yours: torch.Tensor, expected: torch.Tensor, allowed: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Which finite entries are further apart than allowed, and by how much."""
+    mine, theirs = yours.detach().double(), expected.detach().double()
+    finite = torch.isfinite(theirs)
+    gap = torch.where(finite, (mine - theirs).abs(), torch.zeros_like(theirs))
+    close = gap <= allowed + allowed * torch.where(finite, theirs.abs(), torch.zeros_like(theirs))
+    return ~close, gap.nan_to_num(nan=float("inf"))
+
+
+def _number(value: torch.Tensor) -> str:
+    return f"{value.item():.4g}" if value.is_floating_point() else str(value.item())
+
+
+def _floats(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value] if value.is_floating_point() else []
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [tensor for item in value for tensor in _floats(item)]
+    return []
+
+
+def _map(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """`value` with every floating-point tensor in it replaced."""
+    if isinstance(value, torch.Tensor):
+        return change(value) if value.is_floating_point() else value
+    if isinstance(value, dict):
+        return {key: _map(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_map(item, change) for item in value)
+    return value
+
+
+def _copies(value: Any, differentiate: bool) -> Any:
+    return _map(value, lambda t: _keep_strides(t).requires_grad_(differentiate))
+
+
+def _keep_strides(tensor: torch.Tensor) -> torch.Tensor:
+    copy = torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype)
+    return copy.copy_(tensor.detach())
+
+
+def _widened(value: Any, differentiate: bool) -> tuple[list[torch.Tensor], Any]:
+    """float64 copies for the reference, and the list of them in order."""
+    leaves: list[torch.Tensor] = []
+
+    def widen(tensor: torch.Tensor) -> torch.Tensor:
+        leaves.append(tensor.detach().double().clone().requires_grad_(differentiate))
+        return leaves[-1]
+
+    return leaves, _map(value, widen)

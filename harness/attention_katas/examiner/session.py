@@ -1,0 +1,130 @@
+"""A pytest session that is configured and collected once, and then runs many times.
+
+`pytest.main` starts and ends a session around one run. A judge runs the same hidden tests for
+submission after submission, so this drives the same hooks by hand, and reads the outcome of
+every run from pytest-json-report.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.config import _prepareconfig
+from pytest_jsonreport.plugin import Hooks, JSONReport
+
+from attention_katas.errors import CouldNotGrade
+
+HERE = Path(__file__).parent
+# Only what the hidden tests need. The gc passes of the unraisable-exception plugin alone cost
+# 0.3 s over torch's heap.
+OFF = (
+    "cacheprovider",
+    "terminalreporter",
+    "unraisableexception",
+    "threadexception",
+    "faulthandler",
+    "junitxml",
+    "pastebin",
+    "stepwise",
+    "doctest",
+    "unittest",
+    "logging",
+    "debugging",
+    "setuponly",
+    "setupplan",
+    "monkeypatch",
+    "recwarn",
+)
+
+
+class _Report(JSONReport):  # type: ignore[misc]
+    """One run's report. A session has many, but takes the new hooks of the plugin only once."""
+
+    def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
+        """Added by the session already."""
+
+
+class Session:
+    """The hidden tests of some katas, collected.
+
+    Raises CouldNotGrade when pytest cannot be configured or finds no tests.
+    """
+
+    def __init__(self, files: Sequence[Path], plugin: object) -> None:
+        arguments = [f"--confcutdir={HERE}", f"--rootdir={HERE}", "-c", str(HERE / "pytest.ini")]
+        arguments += ["--capture=no", "--import-mode=importlib", "-p", "pytest_jsonreport.plugin"]
+        arguments += [part for name in OFF for part in ("-p", f"no:{name}")]
+        with _own_environment(), _quiet() as said:
+            try:
+                self.config = _prepareconfig([*arguments, *map(str, files)], [plugin])
+                self.config.addinivalue_line("markers", "law: counts once the values are right")
+                self.config.pluginmanager.add_hookspecs(Hooks)
+                self.config._do_configure()
+                self.session = pytest.Session.from_config(self.config)
+                self.config.hook.pytest_sessionstart(session=self.session)
+                self.items = self.session.perform_collect()
+            except (pytest.UsageError, pytest.Collector.CollectError, ImportError) as error:
+                raise CouldNotGrade(f"the hidden tests cannot be collected: {error}") from error
+        if not self.items:
+            raise CouldNotGrade(f"no hidden tests found: {said.getvalue().strip()[-300:]}")
+
+    def items_of(self, file: Path) -> list[pytest.Function]:
+        """The checks of one kata, in order. Raises CouldNotGrade when there are none."""
+        items = [item for item in self.items if item.path == file]
+        if not items:
+            raise CouldNotGrade(f"no hidden tests were collected from {file}")
+        return [item for item in items if isinstance(item, pytest.Function)]
+
+    def run(self, items: Sequence[pytest.Function]) -> list[dict[str, Any]]:
+        """Run the items once; pytest-json-report's entry for each.
+
+        Raises CouldNotGrade when pytest itself breaks or an item is missing from the report.
+        """
+        reporter = _Report(self.config)
+        self.config.pluginmanager.register(reporter)
+        try:
+            reporter.pytest_sessionstart(self.session)
+            for item, following in zip(items, [*items[1:], None], strict=True):
+                self.session.testsfailed = 0
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            self.session.exitstatus = pytest.ExitCode.OK
+            reporter.pytest_sessionfinish(self.session)
+        finally:
+            self.config.pluginmanager.unregister(reporter)
+            del self.config._json_report  # type: ignore[attr-defined] # else the plugin unregisters it again at the end
+        entries = {entry["nodeid"]: entry for entry in (reporter.report or {}).get("tests", [])}
+        missing = [item.name for item in items if item.nodeid not in entries]
+        if missing:
+            raise CouldNotGrade(f"pytest reported nothing for {', '.join(missing)}")
+        return [entries[item.nodeid] for item in items]
+
+    def close(self) -> None:
+        with _quiet():
+            self.config.hook.pytest_sessionfinish(session=self.session, exitstatus=0)
+            self.config._ensure_unconfigure()
+
+
+@contextlib.contextmanager
+def _own_environment() -> Iterator[None]:
+    """Without the variables by which a surrounding pytest or a user could change ours."""
+    names = [name for name in os.environ if name.startswith("PYTEST_")]
+    kept = {name: os.environ.pop(name) for name in names}
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        os.environ.update(kept)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[io.StringIO]:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        yield said

@@ -1,0 +1,81 @@
+"""From a file to a submission, or at once to a verdict that needs no judge.
+
+A missing file, an untouched stub or bytes that are no source text are told here, without
+importing torch.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from attention_katas import __version__
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.submission import Submission, Unreadable, submission
+
+
+def take_in(catalog: Catalog, kata: Kata, path: Path, shown: str = "") -> Submission | v.Verdict:
+    """The submission in `path`, or the verdict when there is nothing to judge.
+
+    shown: how to name the file to the learner.
+    """
+    shown = shown or str(path)
+    try:
+        found = submission(catalog, kata, path)
+    except FileNotFoundError:
+        return blank(
+            kata,
+            v.NOT_STARTED,
+            shown,
+            f"{shown} is not there",
+            f"kata reset {kata.name} writes a fresh stub",
+        )
+    except Unreadable as problem:
+        verdict = blank(kata, v.BROKEN, shown, problem.message)
+        if problem.line:
+            verdict.raised = v.Raised("", "", [v.Frame(kata.file, problem.line, "")])
+        return verdict
+    except OSError as error:
+        return blank(kata, v.BROKEN, shown, f"{shown} cannot be read: {error.strerror}")
+    found = Submission(found.kata, found.sources, shown, found.unwritten)
+    return not_started(found) or found
+
+
+def not_started(found: Submission) -> v.Verdict | None:
+    """The verdict on a submission in which every function is still the stub, else None."""
+    if not found.not_started:
+        return None
+    message = f"{found.kata.file} is still the stub"
+    verdict = blank(found.kata, v.NOT_STARTED, found.file, message)
+    verdict.source_hash = found.digest
+    return verdict
+
+
+def blank(kata: Kata, outcome: str, file: str, message: str, next_step: str = "") -> v.Verdict:
+    """A verdict without checks."""
+    return v.Verdict(
+        kata=kata.name,
+        outcome=outcome,
+        file=file,
+        message=message,
+        next_step=next_step,
+        kata_version=kata.version,
+        versions=versions(),
+    )
+
+
+def versions() -> dict[str, str]:
+    """What judged: said with every verdict, since local and graded results must agree."""
+    try:
+        torch = metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        torch = "not installed"
+    return {
+        "attention-katas": __version__,
+        "python": platform.python_version(),
+        "torch": torch,
+        "platform": sys.platform,
+    }

@@ -1,0 +1,316 @@
+"""The learner's code runs here: load it, call it, send back what it said.
+
+This module lives in the learner process. It is told nothing but source text and inputs, and
+nothing that it answers is believed: a verdict is made elsewhere, from the bytes of the answers.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib.abc
+import importlib.machinery
+import inspect
+import linecache
+import os
+import sys
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from . import bans, elsewhere, wire
+
+# Kept before any submission can replace them.
+_exec, _compile, _type = exec, compile, type
+_tensor_type = torch.Tensor
+_grad = torch.autograd.grad
+_enable_grad = torch.enable_grad
+_empty_strided = torch.empty_strided
+_strided = torch.strided
+
+MESSAGE_CAP = 2000
+
+
+class Unanswerable(Exception):
+    """What came back cannot travel: not a plain dense tensor."""
+
+
+class Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Lets one kata import another, from source text that never touches a directory."""
+
+    def __init__(self, sources: dict[str, str]) -> None:
+        self.sources = sources
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name not in self.sources:
+            return None
+        return importlib.machinery.ModuleSpec(name, self, origin=f"{name}.py")
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        name = module.__name__
+        source, file = self.sources[name], f"{name}.py"
+        module.__file__ = file
+        linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+        _exec(_compile(source, file, "exec", dont_inherit=True), module.__dict__)
+
+
+class Runner:
+    """Answers the judge's requests, one at a time."""
+
+    def __init__(self) -> None:
+        self.module: types.ModuleType | None = None
+        self.sources: dict[str, str] = {}
+        self.answers: dict[int, tuple[torch.Tensor, list[torch.Tensor]]] = {}
+
+    def answer(self, request: wire.Message, tensors: wire.Tensors) -> bytes:
+        """The reply to one request, as a frame."""
+        act = {"load": self.load, "call": self.call, "backward": self.backward}[request["do"]]
+        bans.called_here.clear()
+        sent: wire.Tensors = {}
+        try:
+            reply = act(request, tensors, sent)
+        except BaseException as error:  # noqa: BLE001 - sys.exit() is an answer too
+            reply, sent = {"raised": self.describe(error)}, {}
+        reply["banned"] = list(bans.called_here)
+        _flush()
+        return wire.encode(reply, sent)
+
+    def load(self, request: wire.Message, _: wire.Tensors, __: wire.Tensors) -> wire.Message:
+        """Compile and run the file, and say what became of each wanted function."""
+        for name in self.sources:
+            sys.modules.pop(name, None)
+        self.sources = request["sources"]
+        self.answers.clear()
+        sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "Siblings"]
+        sys.meta_path.insert(0, Siblings(self.sources))
+        self.module = None
+        self.module = importlib.import_module(request["module"])
+        found = {name: _kind(getattr(self.module, name, None)) for name in request["functions"]}
+        names = [name for name, value in vars(self.module).items() if callable(value)]
+        return {"functions": found, "names": names[:200]}
+
+    def call(
+        self, request: wire.Message, tensors: wire.Tensors, sent: wire.Tensors
+    ) -> wire.Message:
+        """Call a function on fresh copies of the inputs."""
+        inputs: list[tuple[torch.Tensor, wire.Message]] = []
+        leaves: list[torch.Tensor] = []
+
+        def place(tensor: torch.Tensor, spec: wire.Message) -> torch.Tensor:
+            placed = _place(tensor, spec, request["device"])
+            if spec["grad"]:
+                leaves.append(placed.requires_grad_())
+                # Not the leaf itself: changing that in place raises an autograd riddle, where
+                # "your function changes its input" is what the learner needs to hear.
+                placed = placed.clone()
+            inputs.append((placed, spec))
+            return placed
+
+        away = request.get("elsewhere") is True
+        args = wire.unpack(request["args"], tensors, _move_away if away else place)
+        kwargs = wire.unpack(request["kwargs"], tensors, _move_away if away else place)
+        function = getattr(self.module, request["function"])
+        with _enable_grad(), elsewhere.pretend() if away else contextlib.nullcontext():
+            returned = function(*args, **kwargs)
+        where = "elsewhere" if type(returned) is elsewhere.Elsewhere else ""
+        returned = getattr(returned, "held", returned) if where else returned
+        reply: wire.Message = {"changed": _changed(inputs, tensors, sent)}
+        if not isinstance(returned, _tensor_type):
+            return {**reply, "odd": _type(returned).__name__, "repr": _short(returned)}
+        reply["device"] = where or str(returned.device)
+        reply["differentiable"] = bool(returned.requires_grad)
+        reply["returned"] = wire.pack(_dense(returned), sent)
+        self.answers[request["id"]] = (returned, leaves)
+        return reply
+
+    def backward(
+        self, request: wire.Message, tensors: wire.Tensors, sent: wire.Tensors
+    ) -> wire.Message:
+        """The gradients that reach each input for a given gradient of the output."""
+        output, wanted = self.answers[request["id"]]
+        upstream = wire.unpack(request["upstream"], tensors, lambda t, s: t.to(output.device))
+        if not output.requires_grad:
+            return {"gradients": [None] * len(wanted)}
+        # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second.
+        loss = (output * upstream).sum()
+        gradients = _grad(loss, wanted, retain_graph=True, allow_unused=True)
+        specs = [None if g is None else wire.pack(_dense(g), sent) for g in gradients]
+        return {"gradients": specs}
+
+    def describe(self, error: BaseException) -> wire.Message:
+        """An exception as data: only the frames of the learner's own files."""
+        files = {f"{name}.py" for name in self.sources}
+        frames, column = [], None
+        trace = error.__traceback__
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if code.co_filename in files:
+                frames.append([code.co_filename, trace.tb_lineno, code.co_name])
+            trace = trace.tb_next
+        if isinstance(error, SyntaxError) and error.filename in files:
+            frames.append([error.filename, error.lineno or 1, "<module>"])
+            column = error.offset
+        message = error.msg if isinstance(error, SyntaxError) else _text(error)
+        described: wire.Message = {
+            "type": _type(error).__name__,
+            "message": message[:MESSAGE_CAP],
+            "frames": frames[:1] + frames[1:][-9:],
+            "column": column,
+            "memory": _is_memory(error, message),
+        }
+        if isinstance(error, bans.BannedBuiltin):
+            described["banned"] = [error.called, error.family]
+        if isinstance(error, ImportError) and error.name:
+            described["missing"] = error.name
+        return described
+
+
+def _place(tensor: torch.Tensor, spec: wire.Message, device: str) -> torch.Tensor:
+    """A copy of the judge's tensor on the right device, with the strides that it had.
+
+    A copy on the cpu too: what was sent is kept, to see whether the input changes.
+    """
+    strides = tuple(spec.get("strides", tensor.stride()))
+    placed = _empty_strided(tuple(tensor.shape), strides, dtype=tensor.dtype, device=device)
+    return placed.copy_(tensor)
+
+
+def _move_away(tensor: torch.Tensor, _: wire.Message) -> torch.Tensor:
+    return elsewhere.Elsewhere(tensor)
+
+
+def _changed(
+    inputs: list[tuple[torch.Tensor, wire.Message]], tensors: wire.Tensors, sent: wire.Tensors
+) -> list[wire.Message]:
+    """Which inputs no longer hold what was sent, with what they hold now."""
+    changed = []
+    for position, (now, spec) in enumerate(inputs):
+        before, after = tensors[spec["tensor"]], now.detach().to("cpu")
+        if not _same(before, after):
+            changed.append({"position": position, "now": wire.pack(_dense(after), sent)})
+    return changed
+
+
+def _same(before: torch.Tensor, after: torch.Tensor) -> bool:
+    """Equal in shape and entries; NaN equals NaN."""
+    if before.shape != after.shape or before.dtype != after.dtype:
+        return False
+    return bool(((before == after) | ((before != before) & (after != after))).all())
+
+
+def _dense(tensor: torch.Tensor) -> torch.Tensor:
+    """A plain copy that can travel. Raises Unanswerable for layouts that hold no dense numbers."""
+    if _type(tensor) not in (_tensor_type, torch.nn.Parameter):
+        raise Unanswerable(f"a {_type(tensor).__name__}, not a plain tensor")
+    if tensor.layout is not _strided or tensor.is_quantized:
+        raise Unanswerable(f"a tensor with layout {tensor.layout}, not a dense one")
+    tensor = tensor.detach()
+    return tensor.to("cpu").contiguous().clone()
+
+
+def _kind(function: Any) -> str:
+    """What stands under a wanted name: "function", or what is wrong with it."""
+    if function is None:
+        return "missing"
+    if inspect.isclass(function):
+        return "class"
+    if inspect.iscoroutinefunction(function):
+        return "async"
+    if inspect.isgeneratorfunction(function):
+        return "generator"
+    return "function" if callable(function) else "not callable"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a learner's own exception class may fail to print
+        return ""
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - as above
+        return ""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _is_memory(error: BaseException, message: str) -> bool:
+    if isinstance(error, MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and (
+        "allocate memory" in message or "not enough memory" in message or "out of memory" in message
+    )
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        # The submission may have closed or replaced it.
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+def serve(read_exactly: Callable[[int], bytes], send: Callable[[bytes], None]) -> None:
+    """Answer requests until the judge hangs up."""
+    runner = Runner()
+    while True:
+        try:
+            request, tensors = wire.read(read_exactly)
+        except EOFError:
+            return
+        if request["do"] == "prepare":
+            bans.install(request["bans"])
+            send(wire.encode({"prepared": True}))
+        else:
+            send(runner.answer(request, tensors))
+
+
+def exact_reader(descriptor: int) -> Callable[[int], bytes]:
+    """A function that reads exactly n bytes from `descriptor`, or raises EOFError."""
+    read = os.read
+
+    def read_exactly(size: int) -> bytes:
+        parts = []
+        while size:
+            part = read(descriptor, min(size, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    return read_exactly
+
+
+def sender(descriptor: int) -> Callable[[bytes], None]:
+    """A function that writes all of its bytes to `descriptor`."""
+    write = os.write
+
+    def send(data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[write(descriptor, view) :]
+
+    return send
+
+
+def capture_output(descriptor: int) -> None:
+    """Point stdin at nothing and everything printed at `descriptor`."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    options: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "closefd": False}
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", 1, **options)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, **options)  # type: ignore[misc]
+    builtins.input = _no_input
+
+
+def _no_input(*_: Any) -> str:
+    raise EOFError("input() is not used here: the judge passes everything as arguments")

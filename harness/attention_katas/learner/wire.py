@@ -1,0 +1,143 @@
+"""Frames between the judge and the learner process.
+
+A frame is a 16-byte prefix (magic, header length, body length), a JSON header and a body in the
+safetensors format. Both lengths are capped before anything is read, and neither part can carry
+code: no pickle, no torch.load. Values in a header are described by small specs (see `pack`);
+tensors travel in the body under the names that the specs give.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+
+PREFIX = struct.Struct("<4sIQ")
+MAGIC = b"AKF1"
+HEADER_CAP = 8 << 20
+BODY_CAP = 64 << 20
+
+Tensors = dict[str, torch.Tensor]
+Message = dict[str, Any]
+
+
+class BadFrame(Exception):
+    """The bytes are not a frame of ours."""
+
+
+def encode(header: Message, tensors: Tensors | None = None) -> bytes:
+    """One frame as bytes. Raises BadFrame when it would exceed the caps."""
+    head = json.dumps(header, ensure_ascii=False, allow_nan=True).encode(
+        "utf-8", "backslashreplace"
+    )
+    body = save_tensors(tensors) if tensors else b""
+    if len(head) > HEADER_CAP or len(body) > BODY_CAP:
+        raise BadFrame(f"a frame of {len(head)} + {len(body)} bytes is too large to send")
+    return PREFIX.pack(MAGIC, len(head), len(body)) + head + body
+
+
+def read(read_exactly: Callable[[int], bytes]) -> tuple[Message, Tensors]:
+    """The next frame from a function that returns exactly n bytes.
+
+    Raises BadFrame for anything that is not a frame, and whatever `read_exactly` raises at the
+    end of the stream.
+    """
+    magic, head_size, body_size = PREFIX.unpack(read_exactly(PREFIX.size))
+    if magic != MAGIC:
+        raise BadFrame("wrong magic")
+    if head_size > HEADER_CAP or body_size > BODY_CAP:
+        raise BadFrame(f"a frame of {head_size} + {body_size} bytes is over the cap")
+    head, body = read_exactly(head_size), read_exactly(body_size)
+    try:
+        header = json.loads(head)
+        tensors = load_tensors(body) if body else {}
+    except (
+        ValueError,
+        RecursionError,
+        KeyError,
+        OverflowError,
+        RuntimeError,
+        SafetensorError,
+    ) as error:
+        raise BadFrame(f"unreadable frame: {type(error).__name__}") from None
+    if not isinstance(header, dict):
+        raise BadFrame("the header is not an object")
+    return header, tensors
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def dtype_of(name: str) -> torch.dtype:
+    """The dtype called `name`. Raises BadFrame when torch has none."""
+    dtype = getattr(torch, name, None) if isinstance(name, str) else None
+    if not isinstance(dtype, torch.dtype):
+        raise BadFrame(f"no dtype {name!r}")
+    return dtype
+
+
+def pack(value: Any, tensors: Tensors) -> Any:
+    """A JSON spec of `value`; tensors are put into `tensors`.
+
+    Takes dense tensors of any strides, dtypes, devices, None, bools,
+    numbers, strings, and lists, tuples and dicts of these.
+    """
+    if isinstance(value, torch.Tensor):
+        return _pack_tensor(value, tensors)
+    if isinstance(value, torch.dtype):
+        return {"dtype": dtype_name(value)}
+    if isinstance(value, torch.device):
+        return {"device": str(value)}
+    if isinstance(value, list | tuple):
+        return {type(value).__name__: [pack(item, tensors) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": {str(key): pack(item, tensors) for key, item in value.items()}}
+    if value is None or isinstance(value, bool | int | float | str):
+        return {"value": value}
+    raise TypeError(f"cannot send a {type(value).__name__}")
+
+
+def _pack_tensor(value: torch.Tensor, tensors: Tensors) -> Message:
+    spec: Message = {"grad": value.requires_grad}
+    name = str(len(tensors))
+    tensors[name] = value.detach().to("cpu").contiguous().clone()
+    spec["tensor"] = name
+    if not value.is_contiguous():
+        spec["strides"] = list(value.stride())
+    return spec
+
+
+def unpack(
+    spec: Any, tensors: Tensors, place: Callable[[torch.Tensor, Message], torch.Tensor]
+) -> Any:
+    """The value that `pack` described. `place(tensor, spec)` says where a tensor should live.
+
+    Raises BadFrame for a spec that `pack` cannot have made.
+    """
+    if not isinstance(spec, dict):
+        raise BadFrame("a spec is not an object")
+    if "tensor" in spec:
+        try:
+            return place(tensors[spec["tensor"]], spec)
+        except (KeyError, TypeError):
+            raise BadFrame("a tensor is missing") from None
+    if "list" in spec:
+        return [unpack(item, tensors, place) for item in spec["list"]]
+    if "tuple" in spec:
+        return tuple(unpack(item, tensors, place) for item in spec["tuple"])
+    if "dict" in spec:
+        return {key: unpack(item, tensors, place) for key, item in spec["dict"].items()}
+    if "dtype" in spec:
+        return dtype_of(spec["dtype"])
+    if "device" in spec:
+        return torch.device(spec["device"])
+    if "value" in spec:
+        return spec["value"]
+    raise BadFrame("a spec of no known kind")

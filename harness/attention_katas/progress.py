@@ -1,0 +1,201 @@
+"""What was tried and what was passed, in .kata/progress.db (SQLite).
+
+A cache of the learner's files: `kata run --all` rebuilds what it says. The source of every
+first pass is kept in it, so that no pass is ever lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from attention_katas import verdict as v
+from attention_katas.errors import ProgressUnavailable
+
+PENDING, DONE, STALE = "pending", "done", "stale"
+
+SCHEMA = """
+create table if not exists attempts (
+    id integer primary key,
+    at text not null,
+    kata text not null,
+    kata_version text not null,
+    source_hash text not null,
+    outcome text not null,
+    passed integer not null,
+    total integer not null,
+    seconds real not null,
+    device text not null,
+    seed integer not null,
+    checks text not null
+);
+create index if not exists attempts_by_kata on attempts (kata, id);
+create table if not exists first_passes (
+    kata text primary key,
+    at text not null,
+    kata_version text not null,
+    source_hash text not null,
+    source text not null
+);
+create table if not exists hints (
+    kata text primary key,
+    level integer not null
+);
+pragma user_version = 1;
+"""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One recorded attempt."""
+
+    at: str
+    outcome: str
+    passed: int
+    total: int
+    kata_version: str
+    source_hash: str
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a kata stands: pending, done, or stale (the file or the kata changed since)."""
+
+    name: str
+    detail: str
+    attempts: int = 0
+    first_pass: str = ""
+
+
+class Progress:
+    """The progress file of a workspace. Every method raises ProgressUnavailable."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.notice = ""
+
+    def record(self, verdict: v.Verdict, source: str) -> None:
+        """Keep an attempt, and the source of the first pass."""
+        checks = json.dumps([[check.name, check.outcome] for check in verdict.checks])
+        row = (
+            _now(),
+            verdict.kata,
+            verdict.kata_version,
+            verdict.source_hash,
+            verdict.outcome,
+            verdict.passed,
+            verdict.total,
+            verdict.seconds,
+            verdict.device,
+            verdict.seed,
+            checks,
+        )
+        with self._open() as db:
+            db.execute("insert into attempts values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            if verdict.outcome == v.PASSED:
+                first = (*row[1:2], row[0], *row[2:4], source)
+                db.execute("insert or ignore into first_passes values (?, ?, ?, ?, ?)", first)
+
+    def last(self, kata: str) -> Attempt | None:
+        """The latest attempt that was judged (could not grade counts as none)."""
+        with self._open() as db:
+            row = db.execute(
+                "select at, outcome, passed, total, kata_version, source_hash from attempts"
+                " where kata = ? and outcome != ? order by id desc limit 1",
+                (kata, v.COULD_NOT_GRADE),
+            ).fetchone()
+        return Attempt(*row) if row else None
+
+    def attempts(self, kata: str) -> int:
+        with self._open() as db:
+            found = db.execute("select count(*) from attempts where kata = ?", (kata,)).fetchone()
+        return int(found[0])
+
+    def first_pass(self, kata: str) -> tuple[str, str] | None:
+        """When the kata was first passed, and with which source."""
+        with self._open() as db:
+            row = db.execute(
+                "select at, source from first_passes where kata = ?", (kata,)
+            ).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def hint_level(self, kata: str) -> int:
+        """How many rungs of the hint ladder have been shown."""
+        with self._open() as db:
+            row = db.execute("select level from hints where kata = ?", (kata,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def set_hint_level(self, kata: str, level: int) -> None:
+        with self._open() as db:
+            db.execute("insert or replace into hints values (?, ?)", (kata, level))
+
+    def state(self, kata: str, kata_version: str, source_hash: str) -> State:
+        """pending, done or stale, for a kata and the learner's file as they are now."""
+        last, first = self.last(kata), self.first_pass(kata)
+        tries, passed_on = self.attempts(kata), first[0][:10] if first else ""
+        if last is None:
+            return State(PENDING, "not tried yet", tries, passed_on)
+        if last.outcome != v.PASSED:
+            count = f"{last.passed} of {last.total} checks" if last.total else last.outcome
+            return State(PENDING, count, tries, passed_on)
+        if last.kata_version != kata_version:
+            return State(STALE, "the kata changed since you passed it", tries, passed_on)
+        if last.source_hash != source_hash:
+            return State(STALE, "your file changed since it passed", tries, passed_on)
+        return State(DONE, f"passed {last.at[:10]}", tries, passed_on)
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A connection in one transaction; a damaged file is set aside and a new one begun."""
+        try:
+            db = self._connect()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) or not self.path.exists():
+                raise self._unavailable(error) from None
+            self._set_aside()
+            db = self._connect()
+        try:
+            with db:
+                yield db
+        except sqlite3.Error as error:
+            raise self._unavailable(error) from None
+        finally:
+            db.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unavailable(error) from None
+        db = sqlite3.connect(self.path, timeout=10.0)
+        try:
+            if db.execute("pragma user_version").fetchone()[0] != 1:
+                db.executescript(SCHEMA)
+        except sqlite3.Error:
+            db.close()
+            raise
+        return db
+
+    def _set_aside(self) -> None:
+        aside = self.path.with_name(f"progress.damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
+        os.replace(self.path, aside)
+        self.notice = (
+            f"the progress file was damaged; it is kept as {aside.name} and a new one is begun "
+            "(kata run --all rebuilds it)"
+        )
+
+    def _unavailable(self, error: Exception) -> ProgressUnavailable:
+        return ProgressUnavailable(
+            f"progress is not recorded: {self.path}: {error}", "check that the folder is writable"
+        )
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -1,0 +1,1 @@
+"""One module per format, one function each: verdicts in, text out."""

@@ -1,0 +1,18 @@
+"""`--format json`: the verdicts as they are. The schema stands in docs/report.schema.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from attention_katas.verdict import SCHEMA_VERSION, Verdict, exit_code
+
+
+def render(verdicts: Sequence[Verdict]) -> str:
+    """All verdicts as one JSON document."""
+    document = {
+        "schema": SCHEMA_VERSION,
+        "exit_code": exit_code(list(verdicts)),
+        "verdicts": [verdict.to_dict() for verdict in verdicts],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False)

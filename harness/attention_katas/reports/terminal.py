@@ -1,0 +1,232 @@
+"""The screens of `kata run`, `kata list` and the rest, for a person at a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+from rich.console import Console
+from rich.text import Text
+
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.progress import DONE, STALE, State
+from attention_katas.reports import glyphs as signs
+from attention_katas.reports.heat import side_by_side
+
+STYLES = {v.PASSED: "green", v.NOT_STARTED: "yellow", v.COULD_NOT_GRADE: "magenta"}
+OUTPUT_LINES = 12
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A console that is readable everywhere: no colour where none is wanted or possible."""
+    stream = stream or sys.stdout
+    dumb = os.environ.get("TERM") in ("dumb", "unknown")
+    width = None if stream.isatty() else int(os.environ.get("COLUMNS") or 80)
+    return Console(
+        file=stream,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=False,
+        no_color=True if dumb or "NO_COLOR" in os.environ else None,
+        width=width,
+        legacy_windows=False,
+    )
+
+
+class Screen:
+    """Writes the screens to one console."""
+
+    def __init__(self, out: Console | None = None) -> None:
+        self.out = out or console()
+        self.signs = signs.for_encoding(self.out.encoding)
+        self.colour = self.out.color_system is not None and not self.out.no_color
+
+    def line(self, text: str | Text = "", style: str = "", indent: int = 0) -> None:
+        """One line, or a paragraph that wraps to the terminal; indented on every row."""
+        content = text if isinstance(text, Text) else Text(text, style=style)
+        width = max(self.out.width - indent, 20)
+        rows = [content] if content.no_wrap else content.wrap(self.out, width)
+        for row in rows:
+            row.rstrip()
+            self.out.print(
+                Text(" " * indent).append_text(row), crop=False, no_wrap=True, overflow="ignore"
+            )
+
+    def next_step(self, step: str) -> None:
+        if step:
+            self.line(Text.assemble(("next:  ", "dim"), (step, "bold")), indent=2)
+
+    def verdict(self, verdict: v.Verdict, kata: Kata, following: str = "") -> None:
+        """The whole screen of one verdict."""
+        self._head(verdict, kata)
+        self._checks(verdict)
+        self._why(verdict)
+        self._printed(verdict)
+        if verdict.outcome == v.PASSED:
+            carries = kata.lesson().get("What carries forward", "")
+            if carries:
+                self.line("What carries forward", "bold", indent=2)
+                self.line(paragraphs(carries), indent=2)
+                self.line()
+        self.next_step(verdict.next_step or _next(verdict, kata, following))
+
+    def _head(self, verdict: v.Verdict, kata: Kata) -> None:
+        style = STYLES.get(verdict.outcome, "red")
+        title = Text.assemble((kata.name, "bold"), "  ", (verdict.outcome, f"bold {style}"))
+        if verdict.total:
+            title.append(f"  {verdict.passed} of {verdict.total} checks pass")
+        self.line()
+        self.line(title)
+        facts = verdict.file
+        if verdict.checks:
+            facts += f", on {verdict.device}, seed {verdict.seed}, {verdict.seconds:.2f} s"
+        self.line(signs.safe(facts), "dim")
+        self.line()
+
+    def _checks(self, verdict: v.Verdict) -> None:
+        first = verdict.first_failure
+        mark = {v.PASSED: (self.signs.passed, "green")}
+        waiting = (self.signs.waiting, "dim")
+        for check in verdict.checks:
+            quiet = check.outcome in (v.NOT_REACHED, v.NOT_VERIFIED, v.NOT_WRITTEN)
+            sign, style = mark.get(check.outcome, waiting if quiet else (self.signs.failed, "red"))
+            text = Text.assemble((f"{sign} ", style), (check.title, "dim" if quiet else ""))
+            if check is not first and check.outcome not in (v.PASSED, v.FAILED):
+                text.append(f"  ({check.outcome})", "dim")
+            self.line(text, indent=2)
+        if verdict.checks:
+            self.line()
+
+    def _why(self, verdict: v.Verdict) -> None:
+        """The first check that fails: what was asked, what came back, what was expected."""
+        check = verdict.first_failure
+        if check is None:
+            if verdict.outcome != v.PASSED and verdict.message:
+                self.line(signs.safe(verdict.message), indent=2)
+                self._raised(verdict.raised)
+                self.line()
+            return
+        evidence = check.evidence or v.Evidence()
+        self.line(Text.assemble((f"{self.signs.failed} ", "red"), (check.title, "bold")), indent=2)
+        if evidence.call:
+            self.line(Text.assemble(("called   ", "dim"), signs.safe(evidence.call)), indent=4)
+        for given in evidence.inputs:
+            self.line(Text.assemble(("with     ", "dim"), signs.safe(given)), indent=4)
+        label = (check.rung or "answered").ljust(8)
+        self.line(Text.assemble((f"{label} ", "dim"), signs.safe(check.message)), indent=4)
+        self._raised(evidence.raised)
+        if evidence.yours is not None:
+            self.line()
+            for row in side_by_side(evidence, self.signs, self.out.width - 4, self.colour):
+                row.no_wrap, row.overflow = True, "crop"
+                self.line(row, indent=4)
+        self.line()
+
+    def _raised(self, raised: v.Raised | None) -> None:
+        """The learner's own lines on the way to an exception; no frame of ours."""
+        if raised is None:
+            return
+        for frame in raised.frames[-3:]:
+            inside = "" if frame.function in ("", "<module>") else f", in {frame.function}"
+            self.line(signs.safe(f"{frame.file}, line {frame.line}{inside}"), "cyan", indent=4)
+            if frame.code:
+                self.line(signs.safe(frame.code.strip()), indent=8)
+                if raised.column and frame is raised.where:
+                    offset = raised.column - 1 - (len(frame.code) - len(frame.code.lstrip()))
+                    self.line(" " * max(offset, 0) + "^", "red", indent=8)
+        if raised.type:
+            said = f"{raised.type}: {raised.message}" if raised.message else raised.type
+            lines = signs.safe(said).splitlines()[:4]
+            self.line("\n".join(lines), "red", indent=4)
+
+    def _printed(self, verdict: v.Verdict) -> None:
+        text = signs.safe(verdict.output).rstrip()
+        if not text:
+            return
+        lines = text.splitlines()
+        self.line("your code printed", "dim", indent=2)
+        self.line("\n".join(lines[:OUTPUT_LINES]), indent=4)
+        if len(lines) > OUTPUT_LINES:
+            self.line(f"... and {len(lines) - OUTPUT_LINES} more lines", "dim", indent=4)
+        self.line()
+
+    def katas(self, catalog: Catalog, states: dict[str, State]) -> None:
+        """`kata list`: every kata, what it is about, and where it stands."""
+        done = sum(state.name == DONE for state in states.values())
+        self.line()
+        self.line(f"{done} of {len(catalog.ready)} done", "bold")
+        self.line()
+        current = next_kata(catalog, states)
+        widest = max(len(kata.name) for kata in catalog.katas)
+        for kata in catalog.katas:
+            state = states.get(kata.name)
+            sign, style = self.signs.waiting, "dim"
+            if state and state.name == DONE:
+                sign, style = self.signs.passed, "green"
+            elif state and state.name == STALE:
+                sign, style = "~", "yellow"
+            elif current and kata.name == current.name:
+                sign, style = self.signs.here, "bold cyan"
+            says = f"{state.name}: {state.detail}" if state else "not in this version yet"
+            text = Text.assemble((f"{sign} ", style), (kata.name.ljust(widest), "bold"))
+            if self.out.width >= 72:
+                text.append(f"  {kata.blurb}", "" if kata.ready else "dim")
+                self.line(text, indent=2)
+                self.line(says, "dim", indent=6 + widest)
+            else:
+                self.line(text.append(f"  {says}", "dim"), indent=2)
+        self.line()
+
+    def output(self, lines: Iterable[str | Text]) -> None:
+        for text in lines:
+            self.line(text)
+
+
+def next_kata(catalog: Catalog, states: dict[str, State]) -> Kata | None:
+    """The first kata that is not done, in order."""
+    waiting = (kata for kata in catalog.ready if states[kata.name].name != DONE)
+    return next(waiting, None) if states else None
+
+
+def paragraphs(markdown: str) -> str:
+    """Markdown paragraphs with their line breaks undone, so that they wrap to the terminal."""
+    return "\n\n".join(" ".join(part.split()) for part in markdown.split("\n\n"))
+
+
+def _next(verdict: v.Verdict, kata: Kata, following: str) -> str:
+    again = f"kata run {kata.name}"
+    if verdict.outcome == v.PASSED:
+        return following
+    if verdict.outcome == v.NOT_STARTED:
+        return f"open {verdict.file} and write it, then {again}"
+    if verdict.outcome == v.COULD_NOT_GRADE:
+        return "kata doctor"
+    if verdict.outcome == v.FAILED:
+        return f"kata hint {kata.name}, or change {verdict.file} and {again}"
+    return f"change {verdict.file}, then {again}"
+
+
+def render(verdicts: Sequence[v.Verdict], katas: dict[str, Kata], following: str = "") -> str:
+    """The screens as plain text, 80 columns wide (for tests and for the README)."""
+    import io
+
+    out = Console(
+        file=io.StringIO(),
+        width=80,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        no_color=True,
+        legacy_windows=False,
+    )
+    screen = Screen(out)
+    screen.signs, screen.colour = signs.UNICODE, False
+    for verdict in verdicts:
+        screen.verdict(verdict, katas[verdict.kata], following)
+    file = out.file
+    assert isinstance(file, io.StringIO)
+    return file.getvalue()

@@ -1,0 +1,95 @@
+"""One road for everybody: files in, verdicts out, recorded when there is a workspace."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attention_katas import devices
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, Kata, content_root
+from attention_katas.errors import KataError
+from attention_katas.intake import take_in
+from attention_katas.submission import Submission
+from attention_katas.workspace import Workspace
+
+if TYPE_CHECKING:
+    from attention_katas.examiner.judge import Judge
+
+PACKAGE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Job:
+    """A kata and the file to judge it by; `shown` is how the file is named to the learner."""
+
+    kata: Kata
+    path: Path
+    shown: str
+
+
+def hidden_paths(catalog: Catalog) -> list[Path]:
+    """What a learner process must not read: this package, the tests and the references."""
+    root = content_root()
+    return [PACKAGE, root / "katas", root / "reference", catalog.folder, catalog.reference]
+
+
+@contextlib.contextmanager
+def open_judge(
+    catalog: Catalog, katas: Sequence[Kata], device: str = "cpu", spawn: bool = False
+) -> Iterator[Judge]:
+    """A judge with learner processes. Starts those first: both import torch, side by side."""
+    from attention_katas.learner.host import start_learners
+
+    chosen = devices.choose(device)
+    with start_learners(hidden_paths(catalog), device=chosen.name, spawn=spawn) as learners:
+        learners.expect(katas[0].banned)
+        from attention_katas.examiner.judge import Judge
+
+        judge = Judge(katas, learners, chosen)
+        try:
+            yield judge
+        finally:
+            judge.close()
+
+
+def run(
+    catalog: Catalog,
+    jobs: Iterable[Job],
+    *,
+    device: str = "cpu",
+    seed: int | None = None,
+    spawn: bool = False,
+    tell: Callable[[v.Verdict, str], None] = lambda verdict, source: None,
+) -> list[v.Verdict]:
+    """Judge every job, calling `tell(verdict, source)` as each is done.
+
+    What needs no judge is told at once, without importing torch.
+    """
+    taken = [(job, take_in(catalog, job.kata, job.path, job.shown)) for job in jobs]
+    waiting = [job.kata for job, found in taken if isinstance(found, Submission)]
+    verdicts = []
+    with contextlib.ExitStack() as stack:
+        judge: Judge | None = None
+        for _, found in taken:
+            if isinstance(found, Submission):
+                judge = judge or stack.enter_context(open_judge(catalog, waiting, device, spawn))
+                verdict, source = judge.judge(found, seed), found.source
+            else:
+                verdict, source = found, ""
+            tell(verdict, source)
+            verdicts.append(verdict)
+    return verdicts
+
+
+def jobs_for(workspace: Workspace, katas: Iterable[Kata]) -> list[Job]:
+    """The learner's own files. Raises KataError for a kata that is not in this version."""
+    jobs = []
+    for kata in katas:
+        if not kata.ready:
+            raise KataError(f"{kata.name} is planned, but not in this version yet", "kata list")
+        jobs.append(Job(kata, workspace.path(kata), workspace.shown(kata)))
+    return jobs

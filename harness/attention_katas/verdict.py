@@ -1,0 +1,178 @@
+"""What the judge says: plain data that every report, the progress file and the screen share.
+
+Nothing here imports torch, so that a verdict can be read, stored and shown anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+SCHEMA_VERSION = 1
+
+PASSED = "passed"
+FAILED = "failed"
+NOT_STARTED = "not started"
+BROKEN = "broken"
+TIMED_OUT = "timed out"
+OUT_OF_MEMORY = "out of memory"
+CRASHED = "crashed"
+COULD_NOT_GRADE = "could not grade"
+
+OUTCOMES = (
+    PASSED,
+    FAILED,
+    NOT_STARTED,
+    BROKEN,
+    TIMED_OUT,
+    OUT_OF_MEMORY,
+    CRASHED,
+    COULD_NOT_GRADE,
+)
+
+# Outcomes of a single check, beside PASSED, FAILED, TIMED_OUT, OUT_OF_MEMORY and CRASHED.
+NOT_REACHED = "not reached"
+NOT_WRITTEN = "not written yet"
+NOT_VERIFIED = "not verified"
+
+CHECK_OUTCOMES = (
+    PASSED,
+    FAILED,
+    TIMED_OUT,
+    OUT_OF_MEMORY,
+    CRASHED,
+    NOT_WRITTEN,
+    NOT_REACHED,
+    NOT_VERIFIED,
+)
+
+# The ladder: a check stops at the first rung that fails.
+RUNGS = (
+    "answered",
+    "type",
+    "shape",
+    "dtype",
+    "device",
+    "finite",
+    "values",
+    "gradients",
+    "inputs unchanged",
+    "nothing banned",
+)
+
+
+@dataclass
+class Frame:
+    """One line of the learner's own code on the way to an exception."""
+
+    file: str
+    line: int
+    function: str
+    code: str = ""
+
+
+@dataclass
+class Raised:
+    """An exception as the learner should see it: no frame of ours."""
+
+    type: str
+    message: str
+    frames: list[Frame] = field(default_factory=list)
+    column: int | None = None
+
+    @property
+    def where(self) -> Frame | None:
+        return self.frames[-1] if self.frames else None
+
+
+@dataclass
+class Grid:
+    """The part of a tensor that is worth looking at: at most 8 x 8 numbers.
+
+    `cells` holds floats, or the strings "nan", "inf", "-inf" (JSON has no words for them).
+    `shape` is the shape of the whole tensor, `at` the leading indices of the part shown and
+    `origin` the row and column of its first cell.
+    """
+
+    cells: list[list[float | str]]
+    shape: list[int]
+    at: list[int] = field(default_factory=list)
+    origin: list[int] = field(default_factory=lambda: [0, 0])
+    whole: bool = True
+    row_sums: list[float | str] | None = None
+
+
+@dataclass
+class Evidence:
+    """Why a check failed: the call, what came back, what was expected."""
+
+    call: str = ""
+    inputs: list[str] = field(default_factory=list)
+    yours: Grid | None = None
+    expected: Grid | None = None
+    wrong: list[list[bool]] | None = None
+    masked: list[list[bool]] | None = None
+    returned: str = ""
+    wanted: str = ""
+    raised: Raised | None = None
+
+
+@dataclass
+class Check:
+    """One hidden test and what became of it."""
+
+    name: str
+    title: str
+    outcome: str
+    law: bool = False
+    rung: str = ""
+    message: str = ""
+    seconds: float = 0.0
+    evidence: Evidence | None = None
+    output: str = ""
+
+
+@dataclass
+class Verdict:
+    """The judgement of one submission against one kata."""
+
+    kata: str
+    outcome: str
+    checks: list[Check] = field(default_factory=list)
+    message: str = ""
+    next_step: str = ""
+    raised: Raised | None = None
+    output: str = ""
+    file: str = ""
+    kata_version: str = ""
+    source_hash: str = ""
+    device: str = "cpu"
+    seed: int = 0
+    seconds: float = 0.0
+    versions: dict[str, str] = field(default_factory=dict)
+    locks: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> int:
+        return sum(check.outcome == PASSED for check in self.checks)
+
+    @property
+    def total(self) -> int:
+        return len(self.checks)
+
+    @property
+    def first_failure(self) -> Check | None:
+        """The first check that neither passed nor merely waited for another one."""
+        waiting = (PASSED, NOT_REACHED, NOT_VERIFIED)
+        return next((check for check in self.checks if check.outcome not in waiting), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "passed": self.passed, "total": self.total}
+
+
+def exit_code(verdicts: list[Verdict]) -> int:
+    """0 all passed; 1 judged and not passed; 3 could not grade, which beats 1."""
+    outcomes = {verdict.outcome for verdict in verdicts}
+    if COULD_NOT_GRADE in outcomes:
+        return 3
+    return 0 if outcomes <= {PASSED} else 1

@@ -1,0 +1,136 @@
+"""Known ways of getting the dot product of queries and keys wrong, and two odd right ones."""
+
+import torch
+
+from attention_katas.mistakes import harmless, mistake
+
+
+@mistake(
+    "reverses every axis of k, not only the last two",
+    ask="With a batch in front, which two axes should change places, and which must stay?",
+)
+def reverses_all_axes(q, k):
+    return q @ k.permute(*range(k.dim() - 1, -1, -1))
+
+
+@mistake(
+    "swaps the first two axes of k",
+    ask="Which axes of k hold the keys and their features: the first two, or the last two?",
+)
+def swaps_the_first_axes(q, k):
+    return q @ k.transpose(0, 1)
+
+
+@mistake(
+    "swaps axes 1 and 2 of k, which are the right ones only without a head axis",
+    ask="If somebody adds a head axis, does axis 1 still hold the keys?",
+)
+def counts_axes_from_the_front(q, k):
+    return q @ (k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
+
+
+@mistake(
+    "reshapes k where it has to be transposed",
+    ask="Does re-reading the same numbers in another shape move a key from a row to a column?",
+)
+def reshapes_instead_of_transposing(q, k):
+    return q @ k.reshape(*k.shape[:-2], k.size(-1), k.size(-2))
+
+
+@mistake(
+    "multiplies the wrong way round: its rows are keys",
+    ask="Take two small unequal matrices: does row i of the result belong to query i?",
+)
+def keys_times_queries(q, k):
+    return k @ q.transpose(-2, -1)
+
+
+@mistake(
+    "multiplies entry by entry instead of taking a matrix product",
+    ask="Every query has to meet every key; how many numbers should one query give?",
+)
+def entry_by_entry(q, k):
+    return q * k
+
+
+@mistake(
+    "multiplies without transposing k",
+    ask="Which axis does a matrix product add up over, and what stands there in your k?",
+)
+def no_transpose(q, k):
+    return q @ k
+
+
+@mistake(
+    "multiplies the two feature sums: no letter is shared in the einsum",
+    ask="Which axis should disappear because both operands have it?",
+)
+def no_shared_letter(q, k):
+    return torch.einsum("...id,...je->...ij", q, k)
+
+
+@mistake(
+    "adds up over the positions instead of the features",
+    ask="What should be left at the end: positions by positions, or features by features?",
+)
+def adds_over_positions(q, k):
+    return q.transpose(-2, -1) @ k
+
+
+@mistake(
+    "compares position i only with position i",
+    ask="Query 0 may look for something that key 3 has. Where do the two meet in your code?",
+)
+def only_equal_positions(q, k):
+    return (q * k).sum(-1, keepdim=True).expand(*q.shape[:-1], k.size(-2)).clone()
+
+
+@mistake(
+    "normalises the vectors first: a cosine, not a dot product",
+    ask="If a query gets twice as long, should its scores stay as they are?",
+)
+def cosine(q, k):
+    q, k = q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True)
+    return q @ k.transpose(-2, -1)
+
+
+@mistake(
+    "cuts the scores off from the graph",
+    ask="Your numbers are right. Would the query weights ever hear about the loss?",
+)
+def detached(q, k):
+    return q.detach() @ k.detach().transpose(-2, -1)
+
+
+@mistake(
+    "scales the queries in place before it multiplies",
+    ask="Call your function twice with the same tensors. Why would the second answer differ?",
+)
+def changes_its_input(q, k):
+    q *= 1.0000001
+    return q @ k.transpose(-2, -1)
+
+
+@harmless("writes it as an einsum over the feature letter")
+def einsum(q, k):
+    return torch.einsum("...id,...jd->...ij", q, k)
+
+
+@harmless("multiplies keys by queries and transposes the result back")
+def the_other_way_and_back(q, k):
+    return (k @ q.transpose(-2, -1)).transpose(-2, -1)
+
+
+@harmless("works in double precision and rounds back")
+def double_inside(q, k):
+    return (q.double() @ k.double().transpose(-2, -1)).to(q.dtype)
+
+
+@harmless("broadcasts every pair and adds up the products")
+def broadcast(q, k):
+    return (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(-1)
+
+
+@harmless("goes through the keys one at a time")
+def one_key_at_a_time(q, k):
+    return torch.stack([(q * k[..., j : j + 1, :]).sum(-1) for j in range(k.size(-2))], -1)
