@@ -233,7 +233,8 @@ def run(
     if file is not None:
         if len(names) != 1:
             raise click.UsageError("--file judges one kata: give its name.")
-        jobs, progress = [running.Job(katas[names[0]], file, str(file))], None
+        space, progress = None, None
+        jobs = [running.Job(katas[names[0]], file, str(file))]
     else:
         space = workspace.find()
         chosen = _chosen(katas, space, names, everything)
@@ -256,7 +257,7 @@ def run(
         screen = _screen()
         for verdict in verdicts:
             kata = katas[verdict.kata]
-            screen.verdict(verdict, kata, _following(katas, kata))
+            screen.verdict(verdict, kata, _following(katas, kata, space))
     ctx.exit(v.exit_code(verdicts))
 
 
@@ -275,8 +276,15 @@ def _chosen(
     return [following]
 
 
-def _following(katas: Catalog, kata: Kata) -> str:
-    """The command after a pass: the next kata, if there is one."""
+def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
+    """The command after a pass: the next kata that is not done."""
+    if space is None:
+        return ""
+    from attention_katas.reports.terminal import next_kata
+
+    with contextlib.suppress(ProgressUnavailable):
+        following = next_kata(katas, _states(katas, space))
+        return f"kata run {following.name}" if following else "kata progress"
     later = katas.ready[katas.ready.index(kata) + 1 :]
     return f"kata run {later[0].name}" if later else "kata progress"
 

@@ -42,7 +42,7 @@ def open_judge(
     catalog: Catalog, katas: Sequence[Kata], device: str = "cpu", spawn: bool = False
 ) -> Iterator[Judge]:
     """A judge with learner processes. Starts those first: both import torch, side by side."""
-    from attention_katas.learner.host import start_learners
+    from attention_katas.learner.start import start_learners
 
     chosen = devices.choose(device)
     with start_learners(hidden_paths(catalog), device=chosen.name, spawn=spawn) as learners:

@@ -141,7 +141,11 @@ class Conversation:
         """The gradients that the learner's code sends back to the inputs of call `number`."""
         tensors: wire.Tensors = {}
         request = {"do": "backward", "id": number, "upstream": wire.pack(upstream, tensors)}
-        reply, sent = self._ask(request, tensors, self.learner.limits.call_seconds, call)
+        try:
+            reply, sent = self._ask(request, tensors, self.learner.limits.call_seconds, call)
+        except failures.CheckFailed as failure:
+            failure.rung, failure.message = "gradients", f"backward(): {failure.message}"
+            raise
         specs = reply.get("gradients")
         if not isinstance(specs, list):
             raise failures.Crashed("the answer to backward() was not understood", "gradients")

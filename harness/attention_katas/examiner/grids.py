@@ -89,11 +89,21 @@ def shape_text(tensor: torch.Tensor) -> str:
 
 
 def describe(value: object) -> str:
-    """An argument in a few words: shape and dtype for a tensor."""
+    """An argument in a few words: shape, dtype and range for a tensor."""
     if isinstance(value, torch.Tensor):
         name = str(value.dtype).removeprefix("torch.")
         odd = "" if value.is_contiguous() else ", not contiguous"
-        return f"{shape_text(value)} {name}{odd}"
+        return f"{shape_text(value)} {name}{_range(value)}{odd}"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {describe(item)}" for key, item in value.items()) + "}"
     return repr(value)
+
+
+def _range(tensor: torch.Tensor) -> str:
+    """The smallest and largest number, and whether some entries are no finite numbers."""
+    numbers = tensor.detach()[torch.isfinite(tensor)]
+    if not tensor.is_floating_point() or not numbers.numel():
+        return ""
+    low, high = (f"{float(number):.4g}" for number in (numbers.min(), numbers.max()))
+    span = f", from {low} to {high}" if low != high else f", all {low}"
+    return span + (", and -inf" if bool(torch.isneginf(tensor).any()) else "")

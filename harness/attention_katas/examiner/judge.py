@@ -23,7 +23,8 @@ from attention_katas.examiner.conversation import Conversation
 from attention_katas.examiner.plugin import Examination, Round, title
 from attention_katas.examiner.session import Session
 from attention_katas.intake import blank, not_started
-from attention_katas.learner.host import Learner, Learners
+from attention_katas.learner.host import Learner
+from attention_katas.learner.start import Learners
 from attention_katas.submission import Submission
 
 # The gravest first: what a check ended with decides what the kata ended with.

@@ -63,7 +63,11 @@ class Agree:
         climb.finite(answer, expected)
         climb.values(answer, expected, allowed)
         if differentiate and truth.requires_grad:
-            self._gradients(climb, function, (asked_args, asked_kwargs), answer, truth, allowed)
+            try:
+                self._gradients(climb, (asked_args, asked_kwargs), answer, truth, allowed)
+            except failures.CheckFailed:
+                climb.unchanged()  # a changed input is what broke the gradient, so say that
+                raise
         climb.unchanged()
         return answer
 
@@ -80,7 +84,6 @@ class Agree:
     def _gradients(
         self,
         climb: _Climb,
-        function: Proxy,
         asked: Any,
         answer: torch.Tensor,
         truth: torch.Tensor,
@@ -149,10 +152,11 @@ class _Climb:
             return
         at = torch.nonzero(wrong)[0].tolist()
         what = {1: "NaN", 2: "inf", 3: "-inf"}.get(int(mine[tuple(at)]), "a finite number")
-        count = f"{int(wrong.sum())} of {wrong.numel()} entries"
+        kind = mine == mine[tuple(at)]
+        count = f"{int((wrong & kind).sum())} of {wrong.numel()} entries"
         self.fail(
             "finite",
-            f"{what} at {grids.place(at)}; {count} are wrong in this way",
+            f"{what} in {count}, first at {grids.place(at)}",
             **self._grids(answer, expected, wrong),
         )
 

@@ -6,13 +6,11 @@ nothing that it answers is believed: a verdict is made elsewhere, from the bytes
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import importlib.abc
 import importlib.machinery
 import inspect
 import linecache
-import os
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -268,49 +266,3 @@ def serve(read_exactly: Callable[[int], bytes], send: Callable[[bytes], None]) -
             send(wire.encode({"prepared": True}))
         else:
             send(runner.answer(request, tensors))
-
-
-def exact_reader(descriptor: int) -> Callable[[int], bytes]:
-    """A function that reads exactly n bytes from `descriptor`, or raises EOFError."""
-    read = os.read
-
-    def read_exactly(size: int) -> bytes:
-        parts = []
-        while size:
-            part = read(descriptor, min(size, 1 << 20))
-            if not part:
-                raise EOFError
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
-    return read_exactly
-
-
-def sender(descriptor: int) -> Callable[[bytes], None]:
-    """A function that writes all of its bytes to `descriptor`."""
-    write = os.write
-
-    def send(data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[write(descriptor, view) :]
-
-    return send
-
-
-def capture_output(descriptor: int) -> None:
-    """Point stdin at nothing and everything printed at `descriptor`."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(descriptor, 1)
-    os.dup2(descriptor, 2)
-    options: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "closefd": False}
-    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
-    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", 1, **options)  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, **options)  # type: ignore[misc]
-    builtins.input = _no_input
-
-
-def _no_input(*_: Any) -> str:
-    raise EOFError("input() is not used here: the judge passes everything as arguments")

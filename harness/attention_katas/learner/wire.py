@@ -121,19 +121,23 @@ def unpack(
 
     Raises BadFrame for a spec that `pack` cannot have made.
     """
-    if not isinstance(spec, dict):
-        raise BadFrame("a spec is not an object")
+    try:
+        return _unpack(spec, tensors, place)
+    except (KeyError, TypeError, AttributeError, RuntimeError, RecursionError) as error:
+        raise BadFrame(f"a spec that describes nothing: {type(error).__name__}") from None
+
+
+def _unpack(
+    spec: Any, tensors: Tensors, place: Callable[[torch.Tensor, Message], torch.Tensor]
+) -> Any:
     if "tensor" in spec:
-        try:
-            return place(tensors[spec["tensor"]], spec)
-        except (KeyError, TypeError):
-            raise BadFrame("a tensor is missing") from None
+        return place(tensors[spec["tensor"]], spec)
     if "list" in spec:
-        return [unpack(item, tensors, place) for item in spec["list"]]
+        return [_unpack(item, tensors, place) for item in spec["list"]]
     if "tuple" in spec:
-        return tuple(unpack(item, tensors, place) for item in spec["tuple"])
+        return tuple(_unpack(item, tensors, place) for item in spec["tuple"])
     if "dict" in spec:
-        return {key: unpack(item, tensors, place) for key, item in spec["dict"].items()}
+        return {key: _unpack(item, tensors, place) for key, item in spec["dict"].items()}
     if "dtype" in spec:
         return dtype_of(spec["dtype"])
     if "device" in spec:

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from . import bans, locks, runner, wire
+from . import bans, locks, runner, stdio, wire
 
 CPU_SECONDS = 120
 OUR_FAULT = 70
@@ -151,15 +151,15 @@ def _learner(descriptors: list[int], parent: int, ruleset: int, memory_mb: int) 
     """Everything a forked child does; it never returns."""
     try:
         line, output = descriptors
-        runner.capture_output(output)
+        stdio.capture_output(output)
         on = [locks.private_descriptors((line, ruleset) if ruleset >= 0 else (line,))]
         on.append(locks.own_session(parent))
         on.append(locks.empty_environment())
         on.append(locks.limits(memory_mb, CPU_SECONDS))
         on.append(locks.files(ruleset))
-        send = runner.sender(line)
+        send = stdio.sender(line)
         send(wire.encode({"pid": os.getpid(), "locks": [lock for lock in on if lock]}))
-        runner.serve(runner.exact_reader(line), send)
+        runner.serve(stdio.exact_reader(line), send)
         os._exit(0)
     finally:
         os._exit(OUR_FAULT)
@@ -168,14 +168,14 @@ def _learner(descriptors: list[int], parent: int, ruleset: int, memory_mb: int) 
 def serve_alone(hidden: list[Path], memory_mb: int) -> None:
     """One learner process on its standard streams: requests in, answers out, prints on stderr."""
     requests, answers = os.dup(0), os.dup(1)
-    runner.capture_output(2)
+    stdio.capture_output(2)
     warm_up()
     ruleset = locks.files_ruleset(hidden)
     keep = (requests, answers, ruleset) if ruleset >= 0 else (requests, answers)
     on = [locks.private_descriptors(keep), locks.own_session(os.getppid())]
     on += [locks.empty_environment(), locks.limits(memory_mb, 10 * CPU_SECONDS)]
     on.append(locks.files(ruleset))
-    send = runner.sender(answers)
+    send = stdio.sender(answers)
     send(wire.encode({"pid": os.getpid(), "locks": [lock for lock in on if lock]}))
-    runner.serve(runner.exact_reader(requests), send)
+    runner.serve(stdio.exact_reader(requests), send)
     sys.exit(0)

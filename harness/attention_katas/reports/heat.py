@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import zip_longest
 
 from rich.text import Text
@@ -10,77 +9,90 @@ from rich.text import Text
 from attention_katas.reports.glyphs import Glyphs
 from attention_katas.verdict import Evidence, Grid
 
-GAP = 4
+GAP = 3
 
 
 def side_by_side(evidence: Evidence, glyphs: Glyphs, width: int, colour: bool) -> list[Text]:
     """Yours and expected as lines of text: beside each other if they fit, else below."""
     if evidence.yours is None or evidence.expected is None:
         return []
-    both = (evidence.yours, evidence.expected)
-    cell = max(len(_number(value)) for grid in both for row in grid.cells for value in row)
-    cell = max(cell, len(glyphs.masked))
-    yours = _block("yours", evidence.yours, evidence, glyphs, cell, colour, mark=True)
-    expected = _block("expected", evidence.expected, evidence, glyphs, cell, colour, mark=False)
+    painter = _Painter(evidence, glyphs, colour)
+    yours = painter.block("yours", evidence.yours, marked=True)
+    expected = painter.block("expected", evidence.expected, marked=False)
     span = max(line.cell_len for line in yours)
     if span + GAP + max(line.cell_len for line in expected) > width:
-        return [*yours, Text(""), *expected, *_legend(evidence, glyphs, colour)]
+        return [*yours, Text(""), *expected, *painter.legend()]
     lines = []
     for left, right in zip_longest(yours, expected, fillvalue=Text("")):
         line = left.copy()
         line.pad_right(span + GAP - left.cell_len)
         lines.append(line.append_text(right))
-    return [*lines, *_legend(evidence, glyphs, colour)]
+    return [*lines, *painter.legend()]
 
 
-def _block(
-    name: str, grid: Grid, evidence: Evidence, glyphs: Glyphs, cell: int, colour: bool, mark: bool
-) -> list[Text]:
-    lines = [Text(f"{name} {_where(grid)}", style="bold")]
-    for i, row in enumerate(grid.cells):
-        line = Text("")
-        for j, value in enumerate(row):
-            wrong = bool(evidence.wrong and evidence.wrong[i][j])
-            masked = bool(evidence.masked and evidence.masked[i][j])
-            shade = grid.row_sums is not None
-            line.append_text(_cell(value, glyphs, cell, colour, mark and wrong, masked, shade))
-        if grid.row_sums is not None:
-            line.append(f" sum {_number(grid.row_sums[i])}", style="dim")
-        line.rstrip()
-        lines.append(line)
-    return lines
+class _Painter:
+    """Draws the two grids of a piece of evidence alike."""
 
+    def __init__(self, evidence: Evidence, glyphs: Glyphs, colour: bool) -> None:
+        self.evidence, self.glyphs, self.colour = evidence, glyphs, colour
+        self.grids = [grid for grid in (evidence.yours, evidence.expected) if grid]
+        self.weights = any(grid.row_sums is not None for grid in self.grids)
+        self.number = _share if self.weights else _number
+        values = [value for grid in self.grids for row in grid.cells for value in row]
+        self.values = values
+        self.width = max([len(self.number(v)) for v in values] + [len(glyphs.masked)])
 
-def _cell(
-    value: float | str,
-    glyphs: Glyphs,
-    width: int,
-    colour: bool,
-    wrong: bool,
-    masked: bool,
-    shade: bool,
-) -> Text:
-    """One number: its shade, its digits, and a mark if it is wrong."""
-    zero = value == 0
-    shown = glyphs.masked if masked and zero else glyphs.zero if zero else _number(value)
-    ramp = ""
-    if shade:
-        known = isinstance(value, float | int) and not zero
-        ramp = _shade(float(value), glyphs) if known else " "
-    style = "bold red" if wrong and colour else ""
-    if value == "nan":
-        style = "bold reverse red" if colour else ""
-    elif masked and not wrong:
-        style = "dim"
-    text = Text(" ").append(ramp, style="cyan" if colour else "")
-    text.append(shown.rjust(width), style=style)
-    return text.append("!" if wrong and not colour else " " if not colour else "")
+    def block(self, name: str, grid: Grid, *, marked: bool) -> list[Text]:
+        lines = [Text(f"{name} {_where(grid)}".rstrip(), style="bold")]
+        for i, row in enumerate(grid.cells):
+            line = Text("")
+            for j, value in enumerate(row):
+                line.append_text(self.cell(value, i, j, marked))
+            if grid.row_sums is not None:
+                line.append(f" sum {_number(grid.row_sums[i])}", style="dim")
+            line.rstrip()
+            lines.append(line)
+        return lines
 
+    def cell(self, value: float | str, i: int, j: int, marked: bool) -> Text:
+        """One number: its shade, its digits, and a mark if it is wrong."""
+        wrong = marked and bool(self.evidence.wrong and self.evidence.wrong[i][j])
+        masked = bool(self.evidence.masked and self.evidence.masked[i][j])
+        shown = self.number(value)
+        if value == 0:
+            shown = self.glyphs.masked if masked else self.glyphs.zero
+        style = ""
+        if self.colour and value == "nan":
+            style = "bold reverse red"
+        elif self.colour and wrong:
+            style = "bold red"
+        elif masked:
+            style = "dim"
+        text = Text(" ")
+        if self.weights:
+            text.append(self.shade(value), style="cyan" if self.colour else "")
+        text.append(shown.rjust(self.width), style=style)
+        if marked and not self.colour:
+            text.append("!" if wrong else " ")
+        return text
 
-def _shade(value: float, glyphs: Glyphs) -> str:
-    if not 0 <= value <= 1 or math.isnan(value):
-        return " "
-    return glyphs.ramp[min(int(value * len(glyphs.ramp)), len(glyphs.ramp) - 1)]
+    def shade(self, value: float | str) -> str:
+        """How large a share is, as a bar; blank for what is no share."""
+        if isinstance(value, str) or not 0 < value <= 1:
+            return " "
+        ramp = self.glyphs.ramp
+        return ramp[min(int(value * len(ramp)), len(ramp) - 1)]
+
+    def legend(self) -> list[Text]:
+        """What the unusual cells mean; only those that are there."""
+        parts = []
+        if any(cell for row in self.evidence.masked or () for cell in row):
+            parts.append(f"{self.glyphs.masked} masked")
+        if any(value == 0 for value in self.values):
+            parts.append(f"{self.glyphs.zero} exactly 0")
+        if not self.colour and any(cell for row in self.evidence.wrong or () for cell in row):
+            parts.append("! wrong")
+        return [Text("   ".join(parts), style="dim")] if parts else []
 
 
 def _number(value: float | str) -> str:
@@ -91,6 +103,13 @@ def _number(value: float | str) -> str:
     if abs(value) >= 1000 or abs(value) < 0.005:
         return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
     return f"{value:.2f}"
+
+
+def _share(value: float | str) -> str:
+    """A weight between 0 and 1 in three signs; anything else as a number."""
+    if isinstance(value, str) or not 0 <= value <= 1:
+        return _number(value)
+    return "1.0" if value > 0.995 else f"{value:.2f}"[1:]
 
 
 def _where(grid: Grid) -> str:
@@ -107,18 +126,3 @@ def _where(grid: Grid) -> str:
 
 def _window(grid: Grid) -> tuple[int, int]:
     return len(grid.cells), len(grid.cells[0]) if grid.cells else 0
-
-
-def _legend(evidence: Evidence, glyphs: Glyphs, colour: bool) -> list[Text]:
-    """What the unusual cells mean; only those that are there."""
-    grids = [g for g in (evidence.yours, evidence.expected) if g]
-    cells = [value for grid in grids for row in grid.cells for value in row]
-    masked = any(cell for row in evidence.masked or () for cell in row)
-    parts = []
-    if masked:
-        parts.append(f"{glyphs.masked} masked")
-    if any(value == 0 for value in cells):
-        parts.append(f"{glyphs.zero} exactly 0")
-    if not colour and evidence.wrong and any(cell for row in evidence.wrong for cell in row):
-        parts.append("! wrong")
-    return [Text("   ".join(parts), style="dim")] if parts else []

@@ -45,20 +45,20 @@ class Screen:
         self.signs = signs.for_encoding(self.out.encoding)
         self.colour = self.out.color_system is not None and not self.out.no_color
 
-    def line(self, text: str | Text = "", style: str = "", indent: int = 0) -> None:
-        """One line, or a paragraph that wraps to the terminal; indented on every row."""
+    def line(self, text: str | Text = "", style: str = "", indent: int = 0, hang: int = 0) -> None:
+        """One line, or a paragraph wrapped to the terminal; its later rows hang deeper."""
         content = text if isinstance(text, Text) else Text(text, style=style)
-        width = max(self.out.width - indent, 20)
+        width = max(self.out.width - indent - hang, 20)
         rows = [content] if content.no_wrap else content.wrap(self.out, width)
-        for row in rows:
+        for number, row in enumerate(rows):
             row.rstrip()
-            self.out.print(
-                Text(" " * indent).append_text(row), crop=False, no_wrap=True, overflow="ignore"
-            )
+            space = " " * (indent + (hang if number else 0)) if row.plain else ""
+            whole = Text(space).append_text(row)
+            self.out.print(whole, crop=False, no_wrap=True, overflow="ignore")
 
     def next_step(self, step: str) -> None:
         if step:
-            self.line(Text.assemble(("next:  ", "dim"), (step, "bold")), indent=2)
+            self.line(Text.assemble(("next:  ", "dim"), (step, "bold")), indent=2, hang=7)
 
     def verdict(self, verdict: v.Verdict, kata: Kata, following: str = "") -> None:
         """The whole screen of one verdict."""
@@ -88,18 +88,23 @@ class Screen:
         self.line()
 
     def _checks(self, verdict: v.Verdict) -> None:
-        first = verdict.first_failure
-        mark = {v.PASSED: (self.signs.passed, "green")}
-        waiting = (self.signs.waiting, "dim")
+        if not verdict.checks:
+            return
         for check in verdict.checks:
-            quiet = check.outcome in (v.NOT_REACHED, v.NOT_VERIFIED, v.NOT_WRITTEN)
-            sign, style = mark.get(check.outcome, waiting if quiet else (self.signs.failed, "red"))
-            text = Text.assemble((f"{sign} ", style), (check.title, "dim" if quiet else ""))
-            if check is not first and check.outcome not in (v.PASSED, v.FAILED):
+            sign, style = self.signs.failed, "red"
+            if check.outcome == v.PASSED:
+                sign, style = self.signs.passed, "green"
+            elif check.outcome in (v.NOT_REACHED, v.NOT_VERIFIED, v.NOT_WRITTEN):
+                sign, style = self.signs.waiting, "dim"
+            text = Text.assemble(
+                (f"{sign} ", style), (check.title, style if style == "dim" else "")
+            )
+            if check.outcome not in (v.PASSED, v.FAILED, v.NOT_REACHED):
                 text.append(f"  ({check.outcome})", "dim")
-            self.line(text, indent=2)
-        if verdict.checks:
-            self.line()
+            self.line(text, indent=2, hang=2)
+        if any(check.outcome == v.NOT_REACHED for check in verdict.checks):
+            self.line(f"({self.signs.waiting} waits until the values are right)", "dim", indent=2)
+        self.line()
 
     def _why(self, verdict: v.Verdict) -> None:
         """The first check that fails: what was asked, what came back, what was expected."""
@@ -117,7 +122,7 @@ class Screen:
         for given in evidence.inputs:
             self.line(Text.assemble(("with     ", "dim"), signs.safe(given)), indent=4)
         label = (check.rung or "answered").ljust(8)
-        self.line(Text.assemble((f"{label} ", "dim"), signs.safe(check.message)), indent=4)
+        self.line(Text.assemble((f"{label} ", "dim"), signs.safe(check.message)), indent=4, hang=9)
         self._raised(evidence.raised)
         if evidence.yours is not None:
             self.line()

@@ -1,0 +1,54 @@
+"""Fill README.md with real output: `make readme`.
+
+Each `<!-- run: COMMAND -->` line owns the code block below it; the command runs in the root of
+the checkout, 80 columns wide, and what it prints replaces the block. `--check` changes nothing
+and exits 1 when a block is out of date. Seconds differ from run to run, so they are written as
+the last run had them and ignored by `--check`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+BLOCK = re.compile(r"(<!-- run: (?P<command>.+?) -->\n```text\n)(?P<text>.*?)(```)", re.DOTALL)
+SECONDS = re.compile(r"\b\d+\.\d+ s\b")
+
+
+def output_of(command: str) -> str:
+    """What the command prints, as a user with an 80-column terminal would see it."""
+    words = shlex.split(command)
+    if words[0] == "kata":
+        words[:1] = [sys.executable, "-m", "attention_katas"]
+    environment = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"}
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{command}: exit {done.returncode}\n{done.stderr}")
+    return f"$ {command}\n{done.stdout.rstrip()}\n"
+
+
+def filled(text: str) -> str:
+    return BLOCK.sub(lambda m: m.group(1) + output_of(m.group("command")) + m.group(4), text)
+
+
+def main() -> int:
+    before = README.read_text(encoding="utf-8")
+    after = filled(before)
+    if "--check" in sys.argv:
+        same = SECONDS.sub("", before) == SECONDS.sub("", after)
+        print("README.md is up to date" if same else "README.md is out of date: make readme")
+        return 0 if same else 1
+    README.write_text(after, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Learner processes where forking cannot serve: one for a submission, a warm spare for the next."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from attention_katas.errors import CouldNotGrade
+from attention_katas.learner.host import (
+    START_SECONDS,
+    Learner,
+    LearnerDied,
+    LearnerTimedOut,
+    command,
+    end_process,
+    environment,
+    how_it_ended,
+)
+from attention_katas.learner.limits import Limits
+
+
+class SpawnedLearners:
+    """One process for one submission, and a warm spare for the next."""
+
+    def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
+        self.hidden, self.limits, self.device = hidden, limits, device
+        self._spare: _Spawned | None = self._spawn()
+        self._current: _Spawned | None = None
+
+    def _spawn(self) -> _Spawned:
+        return _Spawned(command("alone", self.hidden, self.limits, self.device), self.limits)
+
+    def expect(self, bans: Sequence[str]) -> None:
+        """The spare takes any bans."""
+
+    def take(self, key: object, bans: Sequence[str]) -> Learner:
+        """The process of this submission, or the spare when it has none that still lives."""
+        current = self._current
+        if current is not None and current.healthy and current.key == (key, tuple(bans)):
+            return current
+        if current is not None:
+            current.dismiss()
+        learner = self._spare or self._spawn()
+        self._spare = self._spawn()
+        self._current = None
+        try:
+            learner.greet((key, tuple(bans)))
+            learner.ask({"do": "prepare", "bans": list(bans)}, seconds=START_SECONDS)
+        except (LearnerDied, LearnerTimedOut) as error:
+            raise CouldNotGrade(
+                f"the learner process did not start: {error}", "kata doctor"
+            ) from None
+        self._current = learner
+        return learner
+
+    def give_back(self, learner: Learner) -> None:
+        """Kept for the next check of the same submission."""
+
+    def close(self) -> None:
+        for learner in (self._spare, self._current):
+            if learner is not None:
+                learner.dismiss()
+        self._spare = self._current = None
+
+
+class _Spawned(Learner):
+    def __init__(self, line: list[str], limits: Limits) -> None:
+        self._process = subprocess.Popen(
+            line,
+            env=environment(),
+            cwd=os.path.abspath(os.sep),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+        )
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        super().__init__(process.stdin, process.stdout, process.stderr, limits)
+
+    def end(self) -> str:
+        deadline = time.monotonic() + 0.2
+        while self._process.poll() is None and time.monotonic() < deadline and not self.healthy:
+            time.sleep(0.005)
+        end_process(self._process)
+        code = self._process.returncode
+        if code < 0:
+            return how_it_ended(-code)
+        return f"the process exited by itself with status {code}"

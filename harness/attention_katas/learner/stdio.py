@@ -1,0 +1,55 @@
+"""Descriptors of a learner process: the line to the judge, and what the code reads and prints."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def exact_reader(descriptor: int) -> Callable[[int], bytes]:
+    """A function that reads exactly n bytes from `descriptor`, or raises EOFError."""
+    read = os.read
+
+    def read_exactly(size: int) -> bytes:
+        parts = []
+        while size:
+            part = read(descriptor, min(size, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    return read_exactly
+
+
+def sender(descriptor: int) -> Callable[[bytes], None]:
+    """A function that writes all of its bytes to `descriptor`."""
+    write = os.write
+
+    def send(data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[write(descriptor, view) :]
+
+    return send
+
+
+def capture_output(descriptor: int) -> None:
+    """Point stdin at nothing and everything printed at `descriptor`."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    options: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "closefd": False}
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", 1, **options)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, **options)  # type: ignore[misc]
+    builtins.input = _no_input
+
+
+def _no_input(*_: Any) -> str:
+    raise EOFError("input() is not used here: the judge passes everything as arguments")

@@ -1,0 +1,59 @@
+"""Shared by the tests: the katas as they ship, and judges that live as long as the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from attention_katas.catalog import Catalog, load_catalog
+from attention_katas.submission import Submission, still_stub
+from attention_katas.verdict import Verdict
+
+if TYPE_CHECKING:
+    from attention_katas.examiner.judge import Judge
+
+Submit = Callable[..., Verdict]
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    return load_catalog()
+
+
+@pytest.fixture(scope="session")
+def judge(catalog: Catalog) -> Iterator[Judge]:
+    """Every check in a fork of its own where that can be, else as the system allows."""
+    from attention_katas.running import open_judge
+
+    with open_judge(catalog, catalog.ready, "cpu") as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def spawned_judge(catalog: Catalog) -> Iterator[Judge]:
+    """As on systems that cannot fork."""
+    from attention_katas.running import open_judge
+
+    with open_judge(catalog, catalog.ready, "cpu", spawn=True) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def submit(catalog: Catalog, judge: Judge) -> Submit:
+    """`submit("softmax", source)` judges source text; `others` are sibling files by module."""
+
+    def submit(name: str, source: str, seed: int = 0, **others: str) -> Verdict:
+        return judge.judge(submission_of(catalog, name, source, **others), seed)
+
+    return submit
+
+
+def submission_of(catalog: Catalog, name: str, source: str, **others: str) -> Submission:
+    kata = catalog[name]
+    sources = {kata.module: source, **others}
+    unwritten = {
+        module: still_stub(text, catalog.modules[module]) for module, text in sources.items()
+    }
+    return Submission(kata, sources, kata.file, unwritten)

@@ -1,0 +1,3 @@
+# outcome: broken
+# says: softmax is not a function
+softmax = 3

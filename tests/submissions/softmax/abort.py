@@ -1,0 +1,7 @@
+# outcome: crashed
+# says: SIGABRT
+import os
+
+
+def softmax(x, dim=-1):
+    os.abort()

@@ -1,0 +1,5 @@
+# outcome: failed
+# rung: finite
+# says: NaN
+def softmax(x, dim=-1):
+    return x * float("nan")

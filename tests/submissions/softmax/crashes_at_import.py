@@ -1,0 +1,7 @@
+# outcome: broken
+# says: ZeroDivisionError
+1 / 0
+
+
+def softmax(x, dim=-1):
+    return x

@@ -1,0 +1,2 @@
+# outcome: broken
+# says: defines no function called softmax

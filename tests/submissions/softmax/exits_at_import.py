@@ -1,0 +1,5 @@
+# outcome: broken
+# says: SystemExit
+import sys
+
+sys.exit(0)

@@ -1,0 +1,5 @@
+# outcome: crashed
+# says: printed more than 1 MiB
+def softmax(x, dim=-1):
+    while True:
+        print("x" * 1000)

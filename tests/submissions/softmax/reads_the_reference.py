@@ -1,0 +1,7 @@
+# outcome: broken
+# says: does not load
+import attention_katas.examiner
+
+
+def softmax(x, dim=-1):
+    return x

@@ -1,0 +1,5 @@
+# outcome: failed
+# rung: answered
+# says: raised RecursionError
+def softmax(x, dim=-1):
+    return softmax(x, dim)

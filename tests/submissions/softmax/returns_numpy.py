@@ -1,0 +1,5 @@
+# outcome: failed
+# rung: type
+# says: returned a ndarray
+def softmax(x, dim=-1):
+    return x.detach().numpy()

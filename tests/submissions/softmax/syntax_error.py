@@ -1,0 +1,4 @@
+# outcome: broken
+# says: softmax.py is not valid Python
+def softmax(x, dim=-1):
+    return x.exp( / 2

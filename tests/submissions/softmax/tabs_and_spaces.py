@@ -1,0 +1,5 @@
+# outcome: broken
+# says: softmax.py is not valid Python
+def softmax(x, dim=-1):
+	y = x
+        return y
