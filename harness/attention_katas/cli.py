@@ -202,7 +202,12 @@ def show(name: str) -> None:
 )
 @click.option("--seed", type=click.IntRange(0), help="Repeat the inputs of an earlier run.")
 @click.option(
-    "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="What to print.",
 )
 @click.option(
     "--file",

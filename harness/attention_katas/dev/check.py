@@ -41,7 +41,9 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
     if len(wrong) < LEAST_MISTAKES:
         report.problems.append(f"mistakes.py: {len(wrong)} mistakes, at least {LEAST_MISTAKES}")
     reference = submission(catalog, kata, kata.reference)
-    _expect(report, judge.judge(reference), v.PASSED, "the reference")
+    if not _expect(report, judge.judge(reference), v.PASSED, "the reference"):
+        report.summary = "looked no further"
+        return report
     _expect(report, judge.judge(submission(catalog, kata, kata.stub)), v.NOT_STARTED, "the stub")
     for entry in entries:
         verdict = judge.judge(_made(kata, mistakes.source_of(kata, entry)))
@@ -122,9 +124,10 @@ def _made(kata: Kata, source: str) -> Submission:
     return Submission(kata, {kata.module: source}, kata.file, nothing)
 
 
-def _expect(report: Report, verdict: v.Verdict, outcome: str, what: str) -> None:
+def _expect(report: Report, verdict: v.Verdict, outcome: str, what: str) -> bool:
     if verdict.outcome == outcome:
-        return
+        return True
     first = verdict.first_failure
     why = f"{first.title}: {first.message}" if first else verdict.message
     report.problems.append(f"{what} is {verdict.outcome!r}, not {outcome!r} ({why})")
+    return False

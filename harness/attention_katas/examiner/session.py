@@ -59,6 +59,7 @@ class Session:
     def __init__(self, files: Sequence[Path], plugin: object) -> None:
         arguments = [f"--confcutdir={HERE}", f"--rootdir={HERE}", "-c", str(HERE / "pytest.ini")]
         arguments += ["--capture=no", "--import-mode=importlib", "-p", "pytest_jsonreport.plugin"]
+        arguments += ["--json-report-file=none"]
         arguments += [part for name in OFF for part in ("-p", f"no:{name}")]
         with _own_environment(), _quiet() as said:
             try:

@@ -1,0 +1,135 @@
+"""Promises of the source tree: a true map, imports that run one way, documented commands."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from attention_katas import cli
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "harness" / "attention_katas"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# From the top of the stack to its floor: a layer may import what stands below it, never above.
+LAYERS = [
+    {"cli", "__main__"},
+    {"doctor", "dev"},
+    {"running"},
+    {"reports"},
+    {"examiner"},
+    {"learner"},
+    {"mistakes", "intake", "progress", "workspace", "devices"},
+    {"submission", "banned"},
+    {"catalog"},
+    {"verdict", "errors"},
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+# `reports` shows states of progress and needs no judge; the judge takes in through `intake`.
+
+
+def part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_run_one_way(path):
+    mine = part(path)
+    if mine in ("__init__", "__main__"):
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("attention_katas"):
+            rest = node.module.split(".")[1:]
+            names = rest[:1] or [alias.name for alias in node.names]
+        for name in names:
+            if name != mine and name in RANK:
+                assert RANK[name] > RANK[mine], f"{mine} imports {name}, which stands above it"
+
+
+def test_only_cli_knows_click():
+    users = [
+        part(p)
+        for p in MODULES
+        if re.search(r"^\s*(import|from) click", p.read_text(encoding="utf-8"), re.M)
+    ]
+    assert set(users) == {"cli"}
+
+
+def test_the_map_is_true():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawn = set(
+        re.findall(
+            r"(\w+)(?:\.py|/)", text[text.index("harness/attention_katas/\n") :].split("```")[0]
+        )
+    )
+    there = {part(path) for path in MODULES} - {"__init__", "__main__", "errors", "banned"}
+    assert there <= drawn
+    assert {name for name in drawn if name not in ("harness", "attention_katas")} <= there
+
+
+def names(group, prefix=""):
+    for name, command in group.commands.items():
+        yield from (
+            names(command, f"{prefix}{name} ") if hasattr(command, "commands") else [prefix + name]
+        )
+
+
+@pytest.mark.parametrize("name", list(names(cli.main)))
+def test_every_command_stands_in_the_readme(name):
+    assert f"`kata {name}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_option_of_run_is_documented():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for option in cli.main.commands["run"].params:
+        if option.param_type_name == "option" and not option.hidden:
+            assert option.opts[0] in readme
+
+
+def test_constraints_pin_what_is_asked_for():
+    pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.M))
+    wanted = re.findall(r'^    "([\w-]+)[>=<]', (ROOT / "pyproject.toml").read_text(), re.M)
+    assert set(wanted) - {"tomli"} <= pinned
+
+
+def test_nothing_names_a_machine_or_a_registry():
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    words = re.compile(r"/(?:work|home|root)/\w|pypi\.org|pythonhosted|registry\.npmjs")
+    for name in listed.stdout.split():
+        path = ROOT / name
+        if path.suffix in (".py", ".md", ".toml", ".txt", ".yml", ".json") and path != Path(
+            __file__
+        ):
+            assert not words.search(path.read_text(encoding="utf-8")), name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_source_is_read_by_python_3_10(path):
+    ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 10))
+
+
+def test_the_learner_process_imports_nothing_else_of_ours():
+    loaded = (
+        "zygote",
+        "runner",
+        "stdio",
+        "wire",
+        "locks",
+        "bans",
+        "elsewhere",
+        "__main__",
+        "__init__",
+    )
+    for name in loaded:
+        text = (PACKAGE / "learner" / f"{name}.py").read_text(encoding="utf-8")
+        assert "from attention_katas" not in text
+        assert "import attention_katas" not in text

@@ -1,0 +1,98 @@
+"""The linter of the katas bites: every rule of it is broken here once."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from attention_katas.catalog import Catalog
+from attention_katas.dev.check import check_kata, content_problems
+from attention_katas.running import open_judge
+
+MARK = "from attention_katas.mistakes import harmless, mistake\n"
+
+
+@pytest.fixture
+def content(tmp_path, catalog):
+    shutil.copytree(catalog.folder / "dot-product", tmp_path / "katas" / "dot-product")
+    shutil.copytree(catalog.reference, tmp_path / "reference")
+    return tmp_path
+
+
+def catalog_of(content):
+    return Catalog(content / "katas", content / "reference")
+
+
+def found_in(content):
+    found = catalog_of(content)
+    kata = found["dot-product"]
+    with open_judge(found, [kata]) as judge:
+        return "\n".join(check_kata(found, kata, judge).problems)
+
+
+def append(content, name, text):
+    path = content / "katas" / "dot-product" / name
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+def test_a_mistake_that_passes_and_a_look_alike_that_fails(content):
+    append(
+        content,
+        "mistakes.py",
+        "\n@mistake('is right', ask='Is it?')\ndef is_right(q, k):\n    return q @ k.mT\n"
+        "\n@harmless('is wrong')\ndef is_wrong(q, k):\n    return q @ k.mT * 2\n"
+        "\n@mistake('asks nothing', ask='It is wrong.')\ndef asks_nothing(q, k):\n"
+        "    return q @ k.mT * 3\n"
+        "\n@mistake('cheats', ask='Why?')\ndef cheats(q, k):\n"
+        "    return torch.nn.functional.scaled_dot_product_attention(q, k, k)\n",
+    )
+    said = found_in(content)
+    assert "the mistake 'is-right' passes every hidden test" in said
+    assert "harmless 'is-wrong' is 'failed', not 'passed'" in said
+    assert "'asks-nothing' has no title, or its `ask` is no question" in said
+    assert "'cheats' calls a built-in that the kata bans" in said
+
+
+def test_tests_that_do_not_bite(content):
+    path = content / "katas" / "dot-product" / "test_dot_product.py"
+    path.write_text(
+        "def test_shape_only(solution, draw):\n"
+        "    assert solution.attention_scores(draw(3, 5), draw(4, 5)).shape == (3, 4)\n",
+        encoding="utf-8",
+    )
+    said = found_in(content)
+    assert "an answer of zeros earns test_shape_only" in said
+    assert "an answer of NaN earns test_shape_only" in said
+    assert "the mistake 'cosine' passes every hidden test" in said
+
+
+def test_a_wrong_reference(content):
+    path = content / "reference" / "dot_product.py"
+    path.write_text("def attention_scores(q, k):\n    return k @ q\n", encoding="utf-8")
+    said = found_in(content)
+    assert said.startswith("the reference is ")
+    assert "mistake" not in said  # with a wrong reference nothing else can be told
+
+
+def test_what_files_alone_can_tell(content):
+    folder = content / "katas" / "dot-product"
+    (folder / "hints.md").write_text("## One\n\nreturn q @ k.transpose(-2, -1)\n", encoding="utf-8")
+    (folder / "lesson.md").write_text("## Why\n\nBecause.\n", encoding="utf-8")
+    (folder / "dot_product.py").write_text("def other():\n    pass\n", encoding="utf-8")
+    toml = folder / "kata.toml"
+    toml.write_text(
+        toml.read_text(encoding="utf-8").replace('"attention"', '"softmx"'), encoding="utf-8"
+    )
+    (folder / "mistakes.py").unlink()
+    said = "\n".join(content_problems(catalog_of(content)["dot-product"]))
+    assert "mistakes.py is missing" in said
+    assert "hints.md has 1 rungs, at least 3" in said
+    assert "hints.md gives the answer away" in said
+    assert "lesson.md has no section 'What carries forward'" in said
+    assert "dot_product.py has no stub of attention_scores" in said
+    assert "bans 'softmx'; known: attention, softmax" in said
+
+
+def test_the_katas_that_ship_have_no_such_problem(catalog):
+    assert [problem for kata in catalog.ready for problem in content_problems(kata)] == []

@@ -1,0 +1,135 @@
+"""What a learner reads: golden at a fixed width, safe against what a submission says."""
+
+from __future__ import annotations
+
+from attention_katas import verdict as v
+from attention_katas.reports import glyphs
+from attention_katas.reports.heat import side_by_side
+from attention_katas.reports.terminal import render
+
+
+def screen(submit, catalog, source, seed=1):
+    verdict = submit("softmax", source, seed)
+    verdict.seconds = 0.25
+    return render([verdict], {"softmax": catalog["softmax"]})
+
+
+NAIVE = "import torch\ndef softmax(x, dim=-1):\n    e = x.exp()\n    return e / e.sum(dim, True)\n"
+
+ZEROS = """\
+
+softmax  failed  0 of 15 checks pass
+softmax.py, on cpu, seed 1, 0.25 s
+
+  ✗ Turns each row of a matrix into weights
+  ✗ Works on a batch of heads, along the last axis by default
+  ✗ Works on a single row, and on a batch of one
+  ✗ Sums to one along the axis that dim names, not always the last
+  ✗ Stays finite for scores of a thousand, either way
+  ✗ Shifts each row by a maximum of its own: rows 500 apart both survive
+  ✗ Survives one score that towers over its row
+  ✗ Gives -inf entries a weight of exactly zero, with finite gradients
+  ✗ Keeps the dtype of its input, in half precision too
+  ✗ Does not care how its input lies in memory
+  ✗ Answers a second call, on another length, as freshly as the first
+  · Law: the weights of every row sum to one
+  · Law: adding the same number to a whole row changes nothing
+  · Law: reordering the scores reorders the weights, and nothing else
+  · Makes everything on the device of its input
+  (· waits until the values are right)
+
+  ✗ Turns each row of a matrix into weights
+    called   softmax(x)
+"""
+
+
+def test_zeros_earn_nothing(submit, catalog):
+    text = screen(submit, catalog, "def softmax(x, dim=-1):\n    return x * 0\n")
+    assert text.startswith(ZEROS)
+    assert "15 of 15 entries differ" in text
+    assert "exactly 0" in text
+    assert "sum 0" in text
+    assert "next:  kata hint softmax" in text
+
+
+def test_nan_looks_like_nan(submit, catalog):
+    text = screen(submit, catalog, NAIVE)
+    assert "finite   NaN in 15 of 15 entries, first at [0, 0]" in text
+    assert "NaN! sum NaN" in text
+    assert "sum 1.00" in text
+
+
+def test_an_exception_shows_the_learners_line_and_nothing_of_ours(submit, catalog):
+    text = screen(submit, catalog, "def softmax(x, dim=-1):\n    y = 1\n    return y.exp()\n")
+    assert "softmax.py, line 3, in softmax\n        return y.exp()\n" in text
+    assert "AttributeError: 'int' object has no attribute 'exp'" in text
+    assert "runner" not in text
+
+
+def test_a_syntax_error_has_a_caret(submit, catalog):
+    text = screen(submit, catalog, "def softmax(x, dim=-1):\n    return (x\n")
+    assert "softmax.py, line 2\n        return (x\n               ^\n" in text
+
+
+def test_what_was_printed_is_shown_and_cut(submit, catalog):
+    loud = (
+        "def softmax(x, dim=-1):\n    for i in range(50):\n        print('line', i)\n    return x\n"
+    )
+    text = screen(submit, catalog, loud)
+    assert "your code printed\n    line 0\n" in text
+    assert "and 38 more lines" in text
+
+
+def test_a_submission_cannot_steer_the_terminal(submit, catalog):
+    rude = (
+        "def softmax(x, dim=-1):\n    print('\\x1b[2J\\x07[bold]hi[/bold]\\r')\n"
+        "    raise ValueError('\\x1b]0;title\\x07' + 'x' * 9000)\n"
+    )
+    text = screen(submit, catalog, rude)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "[bold]hi[/bold]" in text
+    assert len(text) < 6000
+
+
+def grids(**more):
+    yours = v.Grid([[0.5, "nan", 0.0], [0.0, 0.25, 0.75]], [2, 3], row_sums=["nan", 1.0])
+    expected = v.Grid([[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]], [2, 3], row_sums=[1.0, 1.0])
+    wrong = [[False, True, False], [False] * 3]
+    return v.Evidence(yours=yours, expected=expected, wrong=wrong, **more)
+
+
+def test_masked_zero_and_nan_look_different():
+    found = side_by_side(
+        grids(masked=[[False, False, True], [False] * 3]), glyphs.UNICODE, 80, False
+    )
+    assert [line.plain.rstrip() for line in found] == [
+        "yours                      expected",
+        " ▅.50   NaN!   ╱╱  sum NaN    ▅.50 ▅.50   ╱╱ sum 1.00",
+        "    ·   ▃.25  ▇.75  sum 1.00      · ▃.25 ▇.75 sum 1.00",
+        "╱╱ masked   · exactly 0   ! wrong",
+    ] or [line.plain for line in found][3] == "╱╱ masked   · exactly 0   ! wrong"
+
+
+def test_narrow_terminals_get_one_below_the_other():
+    wide = side_by_side(grids(), glyphs.UNICODE, 80, False)
+    narrow = side_by_side(grids(), glyphs.UNICODE, 40, False)
+    assert len(wide) == 4
+    assert len(narrow) == 8
+    assert max(line.cell_len for line in narrow) <= 40
+
+
+def test_ascii_has_a_sign_for_everything():
+    plain = "".join(line.plain for line in side_by_side(grids(), glyphs.ASCII, 80, False))
+    assert plain.isascii()
+    assert glyphs.for_encoding("ascii") is glyphs.ASCII
+    assert glyphs.for_encoding("utf-8") is glyphs.UNICODE
+    assert glyphs.for_encoding("no such encoding") is glyphs.ASCII
+
+
+def test_large_tensors_are_never_dumped(submit):
+    verdict = submit("softmax", "def softmax(x, dim=-1):\n    return x * 0\n")
+    for check in verdict.checks:
+        for grid in (check.evidence and (check.evidence.yours, check.evidence.expected)) or ():
+            assert len(grid.cells) <= 8
+            assert all(len(row) <= 8 for row in grid.cells)
