@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from attention_katas import cli
 
+SIX = ["dot-product", "scale", "softmax", "mask", "multihead", "cross-attention"]
 RIGHT = """
 import torch
 def softmax(x, dim=-1):
@@ -88,22 +89,19 @@ def test_json_keeps_to_its_schema(space):
         report = json.loads(done.stdout)
         validator.validate(report)
         assert report["exit_code"] == done.returncode == 1
-        assert [one["kata"] for one in report["verdicts"]] == ["dot-product", "softmax"]
+        assert [one["kata"] for one in report["verdicts"]] == SIX
 
 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
         (["run", "sofmax"], 2, "did you mean 'softmax'?"),
-        (["run", "mask"], 2, "not in this version yet"),
         (["run", "--file", "x.py"], 2, "give its name"),
         (["run", "softmax", "--device", "tpu"], 2, "'tpu' is not one of"),
         (["run", "softmax", "--seed", "x"], 2, "not a valid integer"),
         (["rnu"], 2, "Did you mean 'run'?"),
         (["hint", "softmax", "--level", "9"], 2, "has 4 hints"),
-        (["hint", "mask"], 2, "no hints yet"),
         (["reset"], 2, "which kata?"),
-        (["reset", "mask"], 2, "not in this version yet"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_exit_2(space, words, code, says):
@@ -149,7 +147,7 @@ def test_a_file_from_elsewhere_leaves_no_trace(space, tmp_path):
     done = kata("run", "softmax", "--file", str(tmp_path / "mine.py"), cwd=space)
     assert done.returncode == 0
     assert sorted(space.rglob("*")) == before
-    assert "done" not in kata("list", cwd=space).stdout.replace("0 of 2 done", "")
+    assert "0 of 6 done" in kata("list", cwd=space).stdout
 
 
 def test_files_named_like_modules_do_no_harm(space):
@@ -242,7 +240,7 @@ def test_a_progress_file_that_cannot_be_written_does_not_hide_the_verdict(space)
 def test_doctor_is_pleased(tmp_path):
     done = kata("doctor", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "the softmax reference is passed" in done.stdout
+    assert "the cross-attention reference is passed" in done.stdout
 
 
 def commands(group=cli.main, prefix="kata"):

@@ -14,12 +14,13 @@ def space(tmp_path, catalog):
 
 
 def test_init_writes_every_stub_once(space, catalog):
-    assert {path.name for path in space.root.iterdir()} == {".kata", "dot_product.py", "softmax.py"}
+    files = {kata.file for kata in catalog.ready}
+    assert {path.name for path in space.root.iterdir()} == {".kata", *files}
     mine = space.root / "softmax.py"
     mine.write_text("mine", encoding="utf-8")
     _, made, kept = workspace.create(space.root, catalog)
     assert made == []
-    assert sorted(kept) == ["dot_product.py", "softmax.py"]
+    assert set(kept) == files
     assert mine.read_text(encoding="utf-8") == "mine"
 
 

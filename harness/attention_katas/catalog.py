@@ -143,8 +143,14 @@ def content_root() -> Path:
     return package if (package / "katas").is_dir() else package.parents[1]
 
 
-def load_catalog() -> Catalog:
-    root = content_root()
+def load_catalog(private: Path | None = None) -> Catalog:
+    """The katas that ship, or those of a private set.
+
+    A private set is a folder with katas/ and reference/ in it, or such a katas/ folder itself.
+    """
+    root = private or content_root()
+    if private is not None and not (root / "katas").is_dir():
+        return Catalog(root, root.resolve().parent / "reference")
     return Catalog(root / "katas", root / "reference")
 
 

@@ -26,6 +26,8 @@ def take_in(catalog: Catalog, kata: Kata, path: Path, shown: str = "") -> Submis
     try:
         found = submission(catalog, kata, path)
     except FileNotFoundError:
+        if path.is_symlink():
+            return blank(kata, v.BROKEN, shown, f"{shown} is a link to a file that is not there")
         return blank(
             kata,
             v.NOT_STARTED,

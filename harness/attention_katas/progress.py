@@ -6,19 +6,20 @@ first pass is kept in it, so that no pass is ever lost.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any, TypeVar
 
 from attention_katas import verdict as v
 from attention_katas.errors import ProgressUnavailable
 
+T = TypeVar("T")
 PENDING, DONE, STALE = "pending", "done", "stale"
 
 SCHEMA = """
@@ -84,8 +85,9 @@ class Progress:
     def record(self, verdict: v.Verdict, source: str) -> None:
         """Keep an attempt, and the source of the first pass."""
         checks = json.dumps([[check.name, check.outcome] for check in verdict.checks])
+        at = _now()
         row = (
-            _now(),
+            at,
             verdict.kata,
             verdict.kata_version,
             verdict.source_hash,
@@ -97,44 +99,41 @@ class Progress:
             verdict.seed,
             checks,
         )
-        with self._open() as db:
+        first = (verdict.kata, at, verdict.kata_version, verdict.source_hash, source)
+
+        def keep(db: sqlite3.Connection) -> None:
             db.execute("insert into attempts values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
             if verdict.outcome == v.PASSED:
-                first = (*row[1:2], row[0], *row[2:4], source)
                 db.execute("insert or ignore into first_passes values (?, ?, ?, ?, ?)", first)
+
+        self._do(keep)
 
     def last(self, kata: str) -> Attempt | None:
         """The latest attempt that was judged (could not grade counts as none)."""
-        with self._open() as db:
-            row = db.execute(
-                "select at, outcome, passed, total, kata_version, source_hash from attempts"
-                " where kata = ? and outcome != ? order by id desc limit 1",
-                (kata, v.COULD_NOT_GRADE),
-            ).fetchone()
+        row = self._row(
+            "select at, outcome, passed, total, kata_version, source_hash from attempts"
+            " where kata = ? and outcome != ? order by id desc limit 1",
+            kata,
+            v.COULD_NOT_GRADE,
+        )
         return Attempt(*row) if row else None
 
     def attempts(self, kata: str) -> int:
-        with self._open() as db:
-            found = db.execute("select count(*) from attempts where kata = ?", (kata,)).fetchone()
-        return int(found[0])
+        row = self._row("select count(*) from attempts where kata = ?", kata)
+        return int(row[0]) if row else 0
 
     def first_pass(self, kata: str) -> tuple[str, str] | None:
         """When the kata was first passed, and with which source."""
-        with self._open() as db:
-            row = db.execute(
-                "select at, source from first_passes where kata = ?", (kata,)
-            ).fetchone()
+        row = self._row("select at, source from first_passes where kata = ?", kata)
         return (row[0], row[1]) if row else None
 
     def hint_level(self, kata: str) -> int:
         """How many rungs of the hint ladder have been shown."""
-        with self._open() as db:
-            row = db.execute("select level from hints where kata = ?", (kata,)).fetchone()
+        row = self._row("select level from hints where kata = ?", kata)
         return int(row[0]) if row else 0
 
     def set_hint_level(self, kata: str, level: int) -> None:
-        with self._open() as db:
-            db.execute("insert or replace into hints values (?, ?)", (kata, level))
+        self._do(lambda db: db.execute("insert or replace into hints values (?, ?)", (kata, level)))
 
     def state(self, kata: str, kata_version: str, source_hash: str) -> State:
         """pending, done or stale, for a kata and the learner's file as they are now."""
@@ -151,21 +150,27 @@ class Progress:
             return State(STALE, "your file changed since it passed", tries, passed_on)
         return State(DONE, f"passed {last.at[:10]}", tries, passed_on)
 
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection in one transaction; a damaged file is set aside and a new one begun."""
+    def _row(self, query: str, *values: str) -> Any:
+        return self._do(lambda db: db.execute(query, values).fetchone())
+
+    def _do(self, act: Callable[[sqlite3.Connection], T]) -> T:
+        """Act in one transaction; a damaged file is set aside first, and a new one begun."""
         try:
-            db = self._connect()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) or not self.path.exists():
-                raise self._unavailable(error) from None
+            return self._transact(act)
+        except sqlite3.OperationalError as error:
+            raise self._unavailable(error) from None
+        except sqlite3.DatabaseError:
             self._set_aside()
-            db = self._connect()
         try:
-            with db:
-                yield db
+            return self._transact(act)
         except sqlite3.Error as error:
             raise self._unavailable(error) from None
+
+    def _transact(self, act: Callable[[sqlite3.Connection], T]) -> T:
+        db = self._connect()
+        try:
+            with db:
+                return act(db)
         finally:
             db.close()
 
@@ -185,7 +190,10 @@ class Progress:
 
     def _set_aside(self) -> None:
         aside = self.path.with_name(f"progress.damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
-        os.replace(self.path, aside)
+        try:
+            os.replace(self.path, aside)
+        except OSError as error:
+            raise self._unavailable(error) from None
         self.notice = (
             f"the progress file was damaged; it is kept as {aside.name} and a new one is begun "
             "(kata run --all rebuilds it)"

@@ -28,7 +28,8 @@ from attention_katas.verdict import Evidence, Frame, Raised
 class Call:
     """One call of a learner's function, kept for the ladder and the diagnosis.
 
-    output_device is where the answer lived; changed maps the position of an input that no longer
+    names are those of all tensors among the inputs, in the order in which they are sent;
+    output_device is where the answer lived; changed maps the position of a tensor that no longer
     holds what was sent to what it holds now.
     """
 
@@ -37,6 +38,7 @@ class Call:
     kwargs: dict[str, Any]
     text: str
     inputs: list[str]
+    names: list[str]
     answer: torch.Tensor | None = None
     output_device: str = ""
     differentiable: bool = False
@@ -110,7 +112,7 @@ class Conversation:
         elsewhere: pretend that the inputs live on another device (see learner/elsewhere.py).
         """
         self._may_call(function)
-        call = self._describe(function, args, kwargs)
+        call = described(getattr(self.reference, function), args, kwargs)
         self.calls.append(call)
         tensors: wire.Tensors = {}
         number = next(self._ids)
@@ -125,7 +127,7 @@ class Conversation:
         }
         reply, sent = self._ask(request, tensors, self.learner.limits.call_seconds, call)
         self._note(call, reply, sent)
-        leaves = [t for t in _tensors((args, kwargs)) if t.requires_grad]
+        leaves = [t for t in tensors_in((args, kwargs)) if t.requires_grad]
         answer = call.answer
         assert answer is not None
         if leaves and torch.is_grad_enabled() and answer.is_floating_point():
@@ -156,23 +158,6 @@ class Conversation:
             raise failures.NotWritten(f"{function} is not written yet", "answered")
         if function in self.hung:
             raise failures.NotReached(f"{function} ran into the time limit before")
-
-    def _describe(self, function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        names = list(inspect.signature(getattr(self.reference, function)).parameters)
-        shown = [
-            *names[: len(args)],
-            *(
-                f"{key}={grids.describe(v)}" if not _has_tensor(v) else f"{key}={key}"
-                for key, v in kwargs.items()
-            ),
-        ]
-        named = [*zip(names, args, strict=False), *kwargs.items()]
-        inputs = [f"{name} {grids.describe(value)}" for name, value in named if _has_tensor(value)]
-        plain = {
-            name: value for name, value in zip(names, args, strict=False) if not _has_tensor(value)
-        }
-        shown = [repr(plain[name]) if name in plain else name for name in shown]
-        return Call(function, args, kwargs, f"{function}({', '.join(shown)})", inputs)
 
     def _note(self, call: Call, reply: wire.Message, sent: wire.Tensors) -> None:
         """Keep what came back, checking that it is what a learner process can say."""
@@ -233,6 +218,9 @@ class Conversation:
         unwritten = self._unwritten_sibling(raised)
         if unwritten:
             return failures.CheckFailed(unwritten, "answered", evidence)
+        if raised.type == "TypeError" and not raised.frames and call is not None:
+            message = f"cannot be called as {call.text}"
+            return failures.CheckFailed(message, "answered", evidence)
         return failures.CheckFailed(f"raised {raised.type}", "answered", evidence)
 
     def _unwritten_sibling(self, raised: Raised) -> str:
@@ -243,6 +231,31 @@ class Conversation:
         if where.function in self.submission.unwritten.get(module, ()):
             return f"needs {where.function} from {where.file}, which is not written yet"
         return ""
+
+
+def described(reference: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    """A call in words: `softmax(x, dim=0)`, and each tensor of it with its name."""
+    parameters = list(inspect.signature(reference).parameters)
+    given = [*zip(parameters, args, strict=False), *kwargs.items()]
+    shown = []
+    for position, (name, value) in enumerate(given):
+        text = name if tensors_in(value) else repr(value)
+        shown.append(text if position < len(args) else f"{name}={text}")
+    return Call(
+        function=reference.__name__,
+        args=args,
+        kwargs=kwargs,
+        text=f"{reference.__name__}({', '.join(shown)})",
+        inputs=[f"{name} {grids.describe(value)}" for name, value in given if tensors_in(value)],
+        names=[label for name, value in given for label in _labels(name, value)],
+    )
+
+
+def _labels(name: str, value: Any) -> list[str]:
+    """Names for all tensors in a value, in the order of `tensors_in`."""
+    if isinstance(value, dict):
+        return [label for key, item in value.items() for label in _labels(str(key), item)]
+    return [name] * len(tensors_in(value))
 
 
 class _Link(torch.autograd.Function):
@@ -288,16 +301,12 @@ def _not_a_tensor(call: Call, kind: str, shown: str) -> failures.CheckFailed:
     return failures.CheckFailed(message, "type", evidence)
 
 
-def _tensors(value: Any) -> list[torch.Tensor]:
+def tensors_in(value: Any) -> list[torch.Tensor]:
     """Every tensor in nested lists, tuples and dicts, in the order in which they are sent."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
-        return [tensor for item in value for tensor in _tensors(item)]
+        return [tensor for item in value for tensor in tensors_in(item)]
     return []
-
-
-def _has_tensor(value: Any) -> bool:
-    return bool(_tensors(value))

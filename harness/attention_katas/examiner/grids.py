@@ -95,7 +95,8 @@ def describe(value: object) -> str:
         odd = "" if value.is_contiguous() else ", not contiguous"
         return f"{shape_text(value)} {name}{_range(value)}{odd}"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {describe(item)}" for key, item in value.items()) + "}"
+        parts = (f"{key} {shape_text(item)}" for key, item in value.items())
+        return ", ".join(parts)
     return repr(value)
 
 

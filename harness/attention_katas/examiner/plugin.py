@@ -1,7 +1,8 @@
 """The pytest plugin behind every hidden test: fixtures, the order of checks, and what is reported.
 
 Fixtures for hidden tests: `solution` (the learner's functions), `draw` (inputs), `agree`
-(compare with the reference), `same` (compare for a law), `follows_device`, `dtypes`.
+(compare with the reference), `same` (compare for a law), `refuses` (an exception is right),
+`follows_device`, `dtypes`.
 """
 
 from __future__ import annotations
@@ -113,6 +114,11 @@ class Examination:
     def same(self, solution: Solution) -> Callable[..., None]:
         assert self.conversation is not None
         return ladder.same(self.conversation, self.current().device)
+
+    @pytest.fixture
+    def refuses(self, solution: Solution) -> Callable[..., None]:
+        assert self.conversation is not None
+        return ladder.refuses(self.conversation)
 
     @pytest.fixture
     def follows_device(self, solution: Solution) -> Callable[..., None]:

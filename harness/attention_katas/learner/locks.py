@@ -23,6 +23,7 @@ except ImportError:  # Windows has none; the time and output limits still hold t
     resource = None  # type: ignore[assignment]
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -53,6 +54,22 @@ def own_session(parent: int) -> str:
         if os.getppid() != parent:
             os._exit(0)
     return "own session"
+
+
+def adopt_orphans() -> None:
+    """Whatever a descendant leaves behind becomes a child of this process, to be ended by it."""
+    if sys.platform == "linux":
+        _libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children_of(pid: int) -> list[int]:
+    """The children of a process; nothing where the system does not say."""
+    try:
+        return [
+            int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        ]
+    except (OSError, ValueError):
+        return []
 
 
 def limits(memory_mb: int, cpu_seconds: int) -> str:

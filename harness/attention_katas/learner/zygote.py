@@ -76,6 +76,7 @@ class Nursery:
     def __init__(self, control: socket.socket, ruleset: int, memory_mb: int) -> None:
         self.control, self.ruleset, self.memory_mb = control, ruleset, memory_mb
         self.pid = os.getpid()
+        locks.adopt_orphans()
         self.children: dict[int, int] = {}
 
     def serve(self) -> None:
@@ -132,7 +133,16 @@ class Nursery:
             os.killpg(pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        return os.waitpid(pid, 0)[1]
+        status = os.waitpid(pid, 0)[1]
+        self.end_orphans()
+        return status
+
+    def end_orphans(self) -> None:
+        """Kill what a child forked and left behind: orphans become children of this process."""
+        for pid in locks.children_of(os.getpid()):
+            if pid not in self.children:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def sweep(self) -> None:
         """Note the status of children that ended by themselves."""

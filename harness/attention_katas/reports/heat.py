@@ -37,9 +37,11 @@ class _Painter:
         self.evidence, self.glyphs, self.colour = evidence, glyphs, colour
         self.grids = [grid for grid in (evidence.yours, evidence.expected) if grid]
         self.weights = any(grid.row_sums is not None for grid in self.grids)
-        self.number = _share if self.weights else _number
         values = [value for grid in self.grids for row in grid.cells for value in row]
         self.values = values
+        self.number = _share if self.weights else _number
+        if all(value in (0, 1) for value in values):
+            self.number = _truth
         self.width = max([len(self.number(v)) for v in values] + [len(glyphs.masked)])
 
     def block(self, name: str, grid: Grid, *, marked: bool) -> list[Text]:
@@ -103,6 +105,10 @@ def _number(value: float | str) -> str:
     if abs(value) >= 1000 or abs(value) < 0.005:
         return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
     return f"{value:.2f}"
+
+
+def _truth(value: float | str) -> str:
+    return "1" if value == 1 else "0"
 
 
 def _share(value: float | str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import IO
 
 from rich.console import Console
@@ -59,6 +59,10 @@ class Screen:
     def next_step(self, step: str) -> None:
         if step:
             self.line(Text.assemble(("next:  ", "dim"), (step, "bold")), indent=2, hang=7)
+
+    def item(self, sign: str, style: str, text: str) -> None:
+        """One line of a list."""
+        self.line(Text.assemble((f"{sign} ", style), text), indent=2, hang=2)
 
     def verdict(self, verdict: v.Verdict, kata: Kata, following: str = "") -> None:
         """The whole screen of one verdict."""
@@ -186,9 +190,18 @@ class Screen:
                 self.line(text.append(f"  {says}", "dim"), indent=2)
         self.line()
 
-    def output(self, lines: Iterable[str | Text]) -> None:
-        for text in lines:
-            self.line(text)
+    def summary(self, verdicts: Sequence[v.Verdict]) -> None:
+        """A line for each of several verdicts."""
+        self.line()
+        widest = max(len(verdict.kata) for verdict in verdicts)
+        for verdict in verdicts:
+            style = STYLES.get(verdict.outcome, "red")
+            sign = self.signs.passed if verdict.outcome == v.PASSED else self.signs.failed
+            if verdict.outcome == v.NOT_STARTED:
+                sign = self.signs.waiting
+            count = f"  {verdict.passed} of {verdict.total} checks" if verdict.total else ""
+            self.item(sign, style, f"{verdict.kata.ljust(widest)}  {verdict.outcome}{count}")
+        self.line()
 
 
 def next_kata(catalog: Catalog, states: dict[str, State]) -> Kata | None:
@@ -198,8 +211,12 @@ def next_kata(catalog: Catalog, states: dict[str, State]) -> Kata | None:
 
 
 def paragraphs(markdown: str) -> str:
-    """Markdown paragraphs with their line breaks undone, so that they wrap to the terminal."""
-    return "\n\n".join(" ".join(part.split()) for part in markdown.split("\n\n"))
+    """Markdown paragraphs with their line breaks undone, so that they wrap to the terminal.
+
+    Indented blocks (tables, code) stay as they are.
+    """
+    parts = markdown.split("\n\n")
+    return "\n\n".join(p if p.startswith("    ") else " ".join(p.split()) for p in parts)
 
 
 def _next(verdict: v.Verdict, kata: Kata, following: str) -> str:

@@ -1,5 +1,5 @@
 # outcome: failed
 # rung: answered
-# says: raised TypeError
+# says: cannot be called as softmax(x)
 def softmax(x, dim, temperature):
     return x

@@ -1,0 +1,54 @@
+"""The `kata` command: parse, call, render. The only part that knows click.
+
+Everything that costs time to import is imported where it is used: `kata --help` and every
+command that does not judge start without torch and without pytest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from attention_katas import __version__
+from attention_katas.cli.course import hint, init, list_katas, progress, reset, show, solution
+from attention_katas.cli.dev import dev
+from attention_katas.cli.doctor import doctor
+from attention_katas.cli.run import checkpoint, run
+from attention_katas.cli.shared import Group
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="kata")
+def main() -> None:
+    """Build attention in six small functions, judged as you write them.
+
+    \b
+    kata init        make a folder of stubs
+    kata run         judge the next kata
+    kata hint NAME   a nudge in the right direction
+    """
+
+
+for command in (init, list_katas, show, run, hint, reset, solution, progress, checkpoint):
+    main.add_command(command)
+main.add_command(doctor)
+main.add_command(dev)
+
+
+def entry() -> None:
+    """`kata` on the command line: `main`, without taking torch down piece by piece at the end."""
+    code: Any = 0
+    try:
+        main(prog_name="kata")
+    except SystemExit as stop:
+        code = stop.code
+    if not isinstance(code, int) or "torch" not in sys.modules:
+        sys.exit(code)
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)

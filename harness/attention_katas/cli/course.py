@@ -1,0 +1,192 @@
+"""Commands that do not judge: init, list, show, hint, solution, reset, progress."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from attention_katas import workspace
+from attention_katas.catalog import Kata
+from attention_katas.cli.shared import (
+    complete_names,
+    katas_option,
+    load,
+    progress_of,
+    say,
+    screen,
+    states_of,
+    unless_unavailable,
+)
+from attention_katas.errors import KataError, NoWorkspace, ProgressUnavailable
+
+
+@click.command()
+@click.argument("folder", default=workspace.DEFAULT, type=click.Path(path_type=Path))
+@katas_option
+def init(folder: Path) -> None:
+    """Make FOLDER (my-katas) a workspace: one stub for each kata.
+
+    Files that are there already are left as they are.
+    """
+    katas, out = load(), screen()
+    space, made, kept = workspace.create(folder, katas)
+    out.line()
+    out.line(f"Your workspace is {folder}{'' if made else ' already'}", "bold")
+    for name in made:
+        out.line(f"{out.signs.passed} {name}", indent=2)
+    for name in kept:
+        out.line(f"{out.signs.waiting} {name}  (left as it is)", "dim", indent=2)
+    out.line()
+    here = space.root == Path.cwd().resolve()
+    go = "" if here or folder == Path(workspace.DEFAULT) else f"cd {folder}, then "
+    first = next((kata for kata in katas.ready), None)
+    out.next_step(f"{go}kata show {first.name}" if first else "kata list")
+
+
+@click.command("list")
+@katas_option
+def list_katas() -> None:
+    """All katas, in order, and where you stand."""
+    katas, out = load(), screen()
+    try:
+        states = states_of(katas, workspace.find())
+    except NoWorkspace as error:
+        out.katas(katas, {})
+        out.next_step(error.next_step)
+        return
+    except ProgressUnavailable as error:
+        out.katas(katas, {})
+        say(error.message, error.next_step)
+        return
+    out.katas(katas, states)
+    from attention_katas.reports.terminal import next_kata
+
+    following = next_kata(katas, states)
+    out.next_step(f"kata run {following.name}" if following else "kata checkpoint")
+
+
+@click.command()
+@click.argument("name", shell_complete=complete_names)
+@katas_option
+def show(name: str) -> None:
+    """What a kata asks for, and why it exists."""
+    from attention_katas.banned import FAMILIES
+    from attention_katas.reports.terminal import paragraphs
+
+    katas, out = load(), screen()
+    kata = _ready(katas[name])
+    out.line()
+    out.line(f"{kata.name}: {kata.blurb}", "bold")
+    out.line()
+    out.line(paragraphs(kata.lesson().get("Why", "")), indent=2)
+    out.line()
+    out.line(kata.stub.read_text(encoding="utf-8").rstrip(), indent=2)
+    out.line()
+    if kata.banned:
+        public = " and ".join(FAMILIES.get(family, family) for family in kata.banned)
+        out.line(f"Yours to write, so switched off here: {public}.", "dim", indent=2)
+    if kata.out_of_scope:
+        out.line(f"Not judged: {'; '.join(kata.out_of_scope)}.", "dim", indent=2)
+    out.line()
+    out.next_step(f"write {kata.file}, then kata run {kata.name}")
+
+
+def _ready(kata: Kata) -> Kata:
+    if not kata.ready:
+        raise KataError(f"{kata.name} is planned, but not in this version yet", "kata list")
+    return kata
+
+
+@click.command()
+@click.argument("name", shell_complete=complete_names)
+@click.option("--level", type=click.IntRange(1), help="This rung, instead of the next one.")
+@katas_option
+def hint(name: str, level: int | None) -> None:
+    """The next rung of a kata's ladder of hints."""
+    from attention_katas.reports.terminal import paragraphs
+
+    katas, out = load(), screen()
+    kata = _ready(katas[name])
+    ladder = kata.hints()
+    if not ladder:
+        raise KataError(f"{kata.name} has no hints yet", f"kata show {kata.name}")
+    progress = None
+    if level is None:
+        shown = 0
+        with contextlib.suppress(NoWorkspace, ProgressUnavailable):
+            progress = progress_of(workspace.find())
+            shown = progress.hint_level(kata.name)
+        level = min(shown + 1, len(ladder))
+    if level > len(ladder):
+        raise KataError(f"{kata.name} has {len(ladder)} hints", f"kata hint {kata.name} --level 1")
+    title, text = ladder[level - 1]
+    out.line()
+    out.line(f"{kata.name}, hint {level} of {len(ladder)}: {title}", "bold")
+    out.line()
+    out.line(paragraphs(text), indent=2)
+    out.line()
+    if progress is not None:
+        with unless_unavailable():
+            progress.set_hint_level(kata.name, level)
+    more = f", or kata hint {kata.name} for the next one" if level < len(ladder) else ""
+    out.next_step(f"kata run {kata.name}{more}")
+
+
+@click.command()
+@click.argument("name", shell_complete=complete_names)
+@click.option("--peek", is_flag=True, help="Show it before you have passed.")
+@katas_option
+def solution(name: str, peek: bool) -> None:
+    """A reference solution, once you have passed the kata."""
+    katas, out = load(), screen()
+    kata = _ready(katas[name])
+    passed = None
+    with contextlib.suppress(NoWorkspace):
+        passed = progress_of(workspace.find()).first_pass(kata.name)
+    if not passed and not peek:
+        raise KataError(
+            f"you have not passed {kata.name} yet",
+            f"kata hint {kata.name}, or kata solution {kata.name} --peek",
+        )
+    out.line()
+    out.line(f"{kata.name}: one right answer among many", "bold")
+    out.line()
+    out.line(kata.reference.read_text(encoding="utf-8").rstrip(), indent=2)
+    out.line()
+    out.next_step("kata list")
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=complete_names)
+@click.option("--all", "everything", is_flag=True, help="Reset every kata.")
+@katas_option
+def reset(name: str | None, everything: bool) -> None:
+    """Put the stub of a kata back. What you wrote is kept in .kata/backups/."""
+    katas, out = load(), screen()
+    if bool(name) == everything:
+        raise click.UsageError("which kata? Give its name, or --all.")
+    space = workspace.find()
+    for kata in katas.ready if everything else [_ready(katas[name or ""])]:
+        backup = space.reset(kata)
+        kept = f"; yours is kept as {backup.relative_to(space.root)}" if backup else ""
+        out.line(f"{space.shown(kata)} is the stub again{kept}")
+    out.next_step(f"kata run {name}" if name else "kata list")
+
+
+@click.command()
+@katas_option
+def progress() -> None:
+    """What you have tried and passed."""
+    katas, space, out = load(), workspace.find(), screen()
+    states = states_of(katas, space)
+    out.katas(katas, states)
+    for kata in katas.ready:
+        state = states[kata.name]
+        if state.attempts:
+            first = f", first passed {state.first_pass}" if state.first_pass else ""
+            tries = "1 attempt" if state.attempts == 1 else f"{state.attempts} attempts"
+            out.line(f"{kata.name}: {tries}{first}", "dim", indent=2)
+    out.line()
+    out.next_step("kata run")

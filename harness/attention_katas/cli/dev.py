@@ -1,0 +1,53 @@
+"""`kata dev new` and `kata dev check`: for people who write katas."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from attention_katas.cli.shared import Group, complete_names, katas_option, load, screen, waiting
+
+
+@click.group(cls=Group)
+def dev() -> None:
+    """For people who write katas."""
+
+
+@dev.command()
+@click.argument("name")
+@katas_option
+def new(name: str) -> None:
+    """Make the folder of a new kata, with all files that `kata dev check` asks for."""
+    from attention_katas.dev.new import new_kata
+
+    out = screen()
+    out.line()
+    for path in new_kata(load(empty=True), name):
+        out.item(out.signs.passed, "green", os.path.relpath(path))
+    out.line()
+    out.next_step(f"write it, then kata dev check {name}")
+
+
+@dev.command()
+@click.argument("names", nargs=-1, shell_complete=complete_names)
+@katas_option
+@click.pass_context
+def check(ctx: click.Context, names: tuple[str, ...]) -> None:
+    """Check the katas themselves: references pass, mistakes fail, stubs are not started."""
+    from attention_katas.dev.check import check_kata
+    from attention_katas.running import open_judge
+
+    katas, out, found = load(), screen(), 0
+    chosen = [katas[name] for name in names] or katas.ready
+    with waiting("checking ...") as status, open_judge(katas, chosen) as judge:
+        for kata in chosen:
+            status(f"checking {kata.name} ...")
+            report = check_kata(katas, kata, judge)
+            out.line(f"{kata.name}: {report.summary}", "bold")
+            for problem in report.problems:
+                out.item(out.signs.failed, "red", problem)
+            found += len(report.problems)
+    out.line()
+    out.line("all good" if not found else f"{found} problems", "green" if not found else "red")
+    ctx.exit(1 if found else 0)

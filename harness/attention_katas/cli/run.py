@@ -1,0 +1,197 @@
+"""Commands that judge: run and checkpoint."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from attention_katas import verdict as v
+from attention_katas import workspace
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.cli.shared import (
+    complete_names,
+    katas_option,
+    load,
+    progress_of,
+    screen,
+    states_of,
+    tell_notice,
+    unless_unavailable,
+    waiting,
+)
+from attention_katas.errors import KataError, ProgressUnavailable
+from attention_katas.workspace import Workspace
+
+if TYPE_CHECKING:
+    from attention_katas.running import Job
+
+DEVICE = click.option(
+    "--device",
+    type=click.Choice(("auto", "cpu", "cuda", "mps")),
+    default="auto",
+    show_default=True,
+    help="Where your code runs.",
+)
+
+
+@click.command()
+@click.argument("names", nargs=-1, shell_complete=complete_names)
+@click.option("--all", "everything", is_flag=True, help="Judge every kata.")
+@DEVICE
+@click.option("--seed", type=click.IntRange(0), help="Repeat the inputs of an earlier run.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "junit")),
+    default="text",
+    show_default=True,
+    help="What to print.",
+)
+@click.option(
+    "--file",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Judge this file instead of your workspace's; nothing is recorded.",
+)
+@click.option("--spawn", is_flag=True, hidden=True, help="As on systems that cannot fork.")
+@katas_option
+@click.pass_context
+def run(
+    ctx: click.Context,
+    names: tuple[str, ...],
+    everything: bool,
+    device: str,
+    seed: int | None,
+    form: str,
+    file: Path | None,
+    spawn: bool,
+) -> None:
+    """Judge your code: the next kata, or those named.
+
+    Exit code: 0 passed, 1 judged and not passed, 2 asked for something impossible, 3 could not
+    grade (a fault of ours, not of your code).
+    """
+    from attention_katas import running
+
+    katas = load()
+    space = None
+    if file is not None:
+        if len(names) != 1 or everything:
+            raise click.UsageError("--file judges one kata: give its name.")
+        jobs = [running.Job(katas[names[0]], file, str(file))]
+    else:
+        space = workspace.find()
+        jobs = running.jobs_for(space, _chosen(katas, space, names, everything))
+    verdicts = _judge(katas, jobs, space, device=device, seed=seed, spawn=spawn)
+    _print(verdicts, form, katas, space)
+    ctx.exit(v.exit_code(verdicts))
+
+
+def _judge(
+    katas: Catalog,
+    jobs: list[Job],
+    space: Workspace | None,
+    *,
+    device: str,
+    seed: int | None = None,
+    spawn: bool = False,
+) -> list[v.Verdict]:
+    """Judge and record, with a sign of life."""
+    from attention_katas import running
+
+    progress = progress_of(space) if space else None
+    names = [job.kata.name for job in jobs]
+
+    def tell(verdict: v.Verdict, source: str) -> None:
+        names.remove(verdict.kata)
+        status(f"judging {names[0]} ..." if names else "done")
+        if progress is not None:
+            with unless_unavailable():
+                progress.record(verdict, source)
+
+    with waiting(f"judging {names[0]} ...") as status:
+        verdicts = running.run(katas, jobs, device=device, seed=seed, spawn=spawn, tell=tell)
+    if progress is not None:
+        tell_notice(progress)
+    return verdicts
+
+
+def _print(verdicts: list[v.Verdict], form: str, katas: Catalog, space: Workspace | None) -> None:
+    if form == "json":
+        from attention_katas.reports import json
+
+        click.echo(json.render(verdicts))
+        return
+    if form == "junit":
+        from attention_katas.reports import junit
+
+        click.echo(junit.render(verdicts), nl=False)
+        return
+    out = screen()
+    if len(verdicts) > 1:
+        out.summary(verdicts)
+        waiting_for = [one for one in verdicts if one.outcome != v.PASSED]
+        verdicts = [one for one in waiting_for if one.outcome != v.NOT_STARTED][:1]
+        if not verdicts:
+            out.next_step(f"kata run {waiting_for[0].kata}" if waiting_for else "kata checkpoint")
+    for verdict in verdicts:
+        kata = katas[verdict.kata]
+        out.verdict(verdict, kata, _following(katas, kata, space))
+
+
+def _chosen(
+    katas: Catalog, space: Workspace, names: tuple[str, ...], everything: bool
+) -> list[Kata]:
+    if everything:
+        return katas.ready
+    if names:
+        return list(dict.fromkeys(katas[name] for name in names))
+    from attention_katas.reports.terminal import next_kata
+
+    following = next_kata(katas, states_of(katas, space))
+    if following is None:
+        raise KataError("every kata is done", "kata checkpoint judges them again")
+    return [following]
+
+
+def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
+    """The command after a pass: the next kata that is not done."""
+    if space is None:
+        return ""
+    from attention_katas.reports.terminal import next_kata
+
+    with contextlib.suppress(ProgressUnavailable):
+        following = next_kata(katas, states_of(katas, space))
+        return f"kata run {following.name}" if following else "kata checkpoint"
+    later = katas.ready[katas.ready.index(kata) + 1 :]
+    return f"kata run {later[0].name}" if later else "kata progress"
+
+
+@click.command()
+@DEVICE
+@katas_option
+@click.pass_context
+def checkpoint(ctx: click.Context, device: str) -> None:
+    """Judge everything again; write a certificate.
+
+    All katas are judged on fresh seeds. The certificate (Markdown and JSON, in your workspace)
+    says what passed, with the seeds to repeat it. Exit code 0 when every kata passed.
+    """
+    from datetime import date
+
+    from attention_katas import certificate, running
+
+    katas, space, out = load(), workspace.find(), screen()
+    verdicts = _judge(katas, running.jobs_for(space, katas.ready), space, device=device)
+    out.summary(verdicts)
+    if v.exit_code(verdicts) == 3:
+        raise KataError("no certificate is written: not everything could be graded", "kata doctor")
+    for path in certificate.write(space.root, verdicts, date.today()):
+        out.line(f"{out.signs.passed} {path.name}", indent=2)
+    out.line()
+    missing = next((one for one in verdicts if one.outcome != v.PASSED), None)
+    out.next_step(f"kata run {missing.kata}" if missing else "be proud of it")
+    ctx.exit(v.exit_code(verdicts))

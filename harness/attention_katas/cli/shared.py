@@ -1,0 +1,171 @@
+"""What the commands share: errors as messages, the catalog, the screen, a sign of life."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from attention_katas import catalog
+from attention_katas.errors import BadContent, KataError, NoWorkspace, ProgressUnavailable
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from attention_katas.catalog import Catalog
+    from attention_katas.progress import Progress, State
+    from attention_katas.reports.terminal import Screen
+    from attention_katas.workspace import Workspace
+
+PRIVATE = "attention_katas.private"
+OUR_FAULT = 3
+
+
+class Group(click.Group):
+    """Turns errors into a message, a next step and an exit code; never a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which they are met, not of the alphabet."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KataError as error:
+            say(error.message, error.next_step)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("\nkata: stopped", err=True)
+            ctx.exit(130)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                raise  # a closed pipe is the reader's choice; click ends quietly
+            if "KATA_TRACEBACK" in os.environ:
+                raise
+            say(
+                f"a fault of this program: {type(error).__name__}: {error}",
+                "again with KATA_TRACEBACK=1 set, to see where; then please report it",
+            )
+            ctx.exit(OUR_FAULT)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            if near:
+                message = f"{error.message} Did you mean {near[0]!r}?"
+                raise click.UsageError(message, ctx) from None
+            raise
+
+
+def say(message: str, next_step: str = "") -> None:
+    """A message to the person, beside the output proper."""
+    click.echo(f"kata: {message}", err=True)
+    if next_step:
+        click.echo(f"next:  {next_step}", err=True)
+
+
+def _remember(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+    ctx.find_root().meta[PRIVATE] = value
+
+
+def katas_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--katas DIR` (or KATAS_PATH): a private set of katas instead of those that ship."""
+    return click.option(
+        "--katas",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        envvar="KATAS_PATH",
+        expose_value=False,
+        is_eager=True,
+        callback=_remember,
+        metavar="DIR",
+        help="A private set of katas (or set KATAS_PATH).",
+    )(function)
+
+
+def load(*, empty: bool = False) -> Catalog:
+    """The katas that this call is about. Raises BadContent when there are none."""
+    found = catalog.load_catalog(click.get_current_context().find_root().meta.get(PRIVATE))
+    if not found.katas and not empty:
+        raise BadContent(f"there are no katas in {found.folder}", "kata dev new NAME --katas DIR")
+    return found
+
+
+def complete_names(ctx: click.Context, _: click.Parameter, start: str) -> list[CompletionItem]:
+    """Names of katas, for the shell."""
+    from click.shell_completion import CompletionItem
+
+    found = catalog.load_catalog(ctx.find_root().meta.get(PRIVATE))
+    return [CompletionItem(k.name, help=k.blurb) for k in found.katas if k.name.startswith(start)]
+
+
+def screen() -> Screen:
+    from attention_katas.reports.terminal import Screen
+
+    return Screen()
+
+
+def progress_of(space: Workspace) -> Progress:
+    from attention_katas.progress import Progress
+
+    return Progress(space.progress_file)
+
+
+def states_of(katas: Catalog, space: Workspace) -> dict[str, State]:
+    """Where every kata stands, from the progress file and the learner's files as they are."""
+    from attention_katas.submission import Unreadable, submission
+
+    progress, states = progress_of(space), {}
+    for kata in katas.ready:
+        try:
+            digest = submission(katas, kata, space.path(kata)).digest
+        except (OSError, Unreadable):
+            digest = ""
+        states[kata.name] = progress.state(kata.name, kata.version, digest)
+    tell_notice(progress)
+    return states
+
+
+def tell_notice(progress: Progress) -> None:
+    if progress.notice:
+        say(progress.notice)
+
+
+@contextlib.contextmanager
+def unless_unavailable() -> Iterator[None]:
+    """A verdict is worth more than its record: say that it was not kept, and go on."""
+    try:
+        yield
+    except ProgressUnavailable as error:
+        say(error.message)
+
+
+@contextlib.contextmanager
+def without_workspace() -> Iterator[None]:
+    """For what works without one, only less well."""
+    with contextlib.suppress(NoWorkspace):
+        yield
+
+
+@contextlib.contextmanager
+def waiting(text: str) -> Iterator[Callable[[str], None]]:
+    """A sign of life on a terminal while something takes long; call it to change the text."""
+    from attention_katas.reports.terminal import console
+
+    out = console(sys.stderr)
+    if not out.is_terminal or out.is_dumb_terminal:
+        yield lambda _: None
+        return
+    with out.status(text, spinner="dots" if out.encoding.startswith("utf") else "line") as status:
+        yield lambda new: status.update(new)

@@ -1,0 +1,138 @@
+"""Hidden tests of the cross-attention kata.
+
+x and context differ in length and width wherever they can, so that one cannot stand in for the
+other; one check has all sizes equal, so that it can, and is seen by its values.
+"""
+
+import pytest
+import torch
+
+NAMES = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v", "w_o", "b_o")
+
+
+@pytest.fixture
+def layer(draw):
+    """Random weights in nn.Linear layout: width of x, width of the context."""
+
+    def make(width, other, dtype=None):
+        found = {}
+        for name in NAMES:
+            inner = other if name in ("w_k", "w_v") else width
+            shape = (width, inner) if name[0] == "w" else (width,)
+            spread = inner**-0.5 if name[0] == "w" else 0.5
+            found[name] = draw(*shape, dtype=dtype, spread=spread)
+        return found
+
+    return make
+
+
+def test_a_longer_context(solution, draw, agree, layer):
+    """Reads a context that is longer than the sequence that asks"""
+    agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2)
+
+
+def test_a_shorter_context(solution, draw, agree, layer):
+    """Reads a context that is shorter, down to a single position"""
+    agree(solution.cross_attention, draw(2, 5, 8), draw(2, 3, 6), layer(8, 6), 4)
+    agree(solution.cross_attention, draw(2, 5, 8), draw(2, 1, 10), layer(8, 10), 2)
+    agree(solution.cross_attention, draw(2, 1, 8), draw(2, 5, 10), layer(8, 10), 2)
+
+
+def test_all_sizes_equal(solution, draw, agree, layer):
+    """Is right, too, when both sequences have the same length and width"""
+    agree(solution.cross_attention, draw(4, 4, 16), draw(4, 4, 16), layer(16, 16), 4)
+    agree(solution.cross_attention, draw(2, 5, 8), draw(2, 5, 8), layer(8, 8), 2)
+
+
+def test_other_numbers_of_heads(solution, draw, agree, layer):
+    """Works with one head, and with as many heads as entries"""
+    for heads in (1, 6):
+        agree(solution.cross_attention, draw(2, 3, 6), draw(2, 5, 4), layer(6, 4), heads)
+
+
+def test_padding_of_the_context(solution, draw, agree, layer):
+    """Reads no padding of the context"""
+    keep = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [0, 1, 0, 1, 1]]).bool()
+    agree(solution.cross_attention, draw(3, 4, 8), draw(3, 5, 6), layer(8, 6), 2, keep)
+    agree(solution.cross_attention, draw(3, 5, 8), draw(3, 5, 6), layer(8, 6), 4, keep=keep)
+    agree(solution.cross_attention, draw(3, 4, 8), draw(3, 5, 6), layer(8, 6), 2, keep | True)
+
+
+def test_an_empty_context(solution, draw, agree, layer):
+    """Gives b_o, and finite gradients, where all of the context is padding"""
+    keep = torch.tensor([[0, 0, 0, 0, 0], [1, 0, 1, 1, 0]]).bool()
+    agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2, keep=keep)
+
+
+def test_a_width_that_does_not_divide(solution, draw, agree, layer, refuses):
+    """Raises ValueError when the heads cannot share the width"""
+    agree(solution.cross_attention, draw(2, 3, 9), draw(2, 5, 6), layer(9, 6), 3)
+    refuses(solution.cross_attention, ValueError, draw(2, 3, 9), draw(2, 5, 6), layer(9, 6), 2)
+
+
+def test_large_scores(solution, draw, agree, layer):
+    """Survives scores in the thousands"""
+    x, context = draw(2, 3, 8, spread=120.0), draw(2, 5, 6, spread=120.0)
+    agree(solution.cross_attention, x, context, layer(8, 6), 2, gradients=False, tolerance=2e-2)
+
+
+def test_other_dtypes(solution, draw, agree, layer, dtypes):
+    """Keeps the dtype of its inputs, in half precision too"""
+    for dtype in dtypes:
+        x, context = draw(2, 3, 8, dtype=dtype), draw(2, 5, 6, dtype=dtype)
+        agree(solution.cross_attention, x, context, layer(8, 6, dtype), 2)
+
+
+def test_any_memory_layout(solution, draw, agree, layer):
+    """Does not care how its inputs lie in memory"""
+    x, context = draw(3, 2, 8).transpose(0, 1), draw(2, 6, 5).transpose(1, 2)
+    agree(solution.cross_attention, x, context, layer(8, 6), 2)
+
+
+def test_a_second_call(solution, draw, agree, layer):
+    """Answers a second call, with other lengths, as freshly as the first"""
+    for queries, keys in ((3, 5), (6, 2), (3, 5)):
+        agree(solution.cross_attention, draw(2, queries, 8), draw(2, keys, 6), layer(8, 6), 2)
+
+
+@pytest.mark.law("cross_attention")
+def test_order_of_the_context(solution, draw, layer, same):
+    """Law: reordering the context changes nothing"""
+    x, context, weights, order = draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), draw.order(5)
+    same(
+        solution.cross_attention(x, context[:, order], weights, 2),
+        solution.cross_attention(x, context, weights, 2),
+        "reordering the context changed the result",
+    )
+
+
+@pytest.mark.law("cross_attention")
+def test_queries_are_apart(solution, draw, layer, same):
+    """Law: one query does not hear another"""
+    x, context, weights = draw(2, 3, 8), draw(2, 5, 6), layer(8, 6)
+    same(
+        solution.cross_attention(x[:, 1:2], context, weights, 2),
+        solution.cross_attention(x, context, weights, 2)[:, 1:2],
+        "a query alone gives another result than among others",
+    )
+
+
+@pytest.mark.law("cross_attention")
+def test_padding_is_silent(solution, draw, layer, same):
+    """Law: what stands in padding of the context moves nothing"""
+    x, context, weights = draw(2, 3, 8), draw(2, 5, 6), layer(8, 6)
+    keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
+    same(
+        solution.cross_attention(x, context + 9 * (~keep)[..., None], weights, 2, keep),
+        solution.cross_attention(x, context, weights, 2, keep),
+        "changing the padding moved the result",
+    )
+
+
+@pytest.mark.law("cross_attention")
+def test_follows_the_device(solution, draw, layer, follows_device):
+    """Makes everything on the device of its inputs"""
+    keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
+    follows_device(
+        solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2, keep=keep
+    )

@@ -1,0 +1,209 @@
+"""Hidden tests of the mask kata.
+
+Queries and keys differ in number, in both directions, since a square hides most mistakes of a
+mask; padding stands on either side, since only a hole in front leaves a query without a key.
+"""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+
+def test_a_square_mask(solution, agree):
+    """causal_mask: query i may attend to keys 0 to i"""
+    agree(solution.causal_mask, 4, 4)
+    agree(solution.causal_mask, 1, 1)
+
+
+def test_a_mask_of_any_shape(solution, agree):
+    """causal_mask: starts in the top left corner, also when the lengths differ"""
+    agree(solution.causal_mask, 3, 6)
+    agree(solution.causal_mask, 6, 3)
+    agree(solution.causal_mask, 1, 5)
+    agree(solution.causal_mask, 5, 1)
+
+
+def test_weights_without_padding(solution, draw, agree, hidden):
+    """masked_weights: the future gets nothing, the rest sums to one"""
+    agree(solution.masked_weights, draw(2, 3, 5, 5), weights=True, masked=hidden(2, 3, 5, 5))
+
+
+def test_weights_on_rectangles(solution, draw, agree, hidden):
+    """masked_weights: fewer queries than keys, or more"""
+    agree(solution.masked_weights, draw(2, 3, 4, 6), weights=True, masked=hidden(2, 3, 4, 6))
+    agree(solution.masked_weights, draw(2, 3, 6, 4), weights=True, masked=hidden(2, 3, 6, 4))
+    agree(solution.masked_weights, draw(2, 3, 1, 5), weights=True, masked=hidden(2, 3, 1, 5))
+
+
+def test_weights_with_padding(solution, draw, agree, hidden):
+    """masked_weights: padding gets nothing either, in each sequence of the batch its own"""
+    keep = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0], [1, 0, 1, 1, 0, 1]]).bool()
+    for queries in (4, 6, 8):
+        scores = draw(3, 2, queries, 6)
+        masked = hidden(3, 2, queries, 6, keep)
+        agree(solution.masked_weights, scores, keep, weights=True, masked=masked)
+    agree(solution.masked_weights, draw(3, 2, 5, 6), torch.ones(3, 6).bool(), weights=True)
+
+
+def test_a_query_without_a_key(solution, draw, agree, hidden):
+    """masked_weights: a query with no key to attend to gets zeros, and gradients that are zero"""
+    keep = torch.tensor([[0, 0, 1, 1, 1], [0, 1, 0, 1, 0], [0, 0, 0, 0, 0]]).bool()
+    masked = hidden(3, 2, 4, 5, keep)
+    agree(solution.masked_weights, draw(3, 2, 4, 5), keep, weights=True, masked=masked)
+
+
+def test_a_tempting_future(solution, draw, agree, hidden):
+    """masked_weights: a hidden score may be far above all visible ones"""
+    scores, masked = draw(2, 2, 5, 5), hidden(2, 2, 5, 5)
+    agree(solution.masked_weights, scores + 2000 * masked, weights=True, masked=masked)
+    high = (scores + 1000 * masked).float()
+    agree(solution.masked_weights, high, tolerance=1e-3, weights=True, masked=masked)
+
+
+def test_very_low_scores(solution, draw, agree, hidden):
+    """masked_weights: visible scores may be lower than any number you thought of"""
+    for low in (-2e4, -2e9):
+        scores, masked = draw(2, 2, 4, 5) + low, hidden(2, 2, 4, 5)
+        agree(solution.masked_weights, scores, tolerance=1e-3, weights=True, masked=masked)
+
+
+def test_weights_in_other_dtypes(solution, draw, agree, dtypes, hidden):
+    """masked_weights: keeps the dtype of the scores, in half precision too"""
+    keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()
+    for dtype in dtypes:
+        scores = draw(2, 3, 4, 5, dtype=dtype)
+        agree(solution.masked_weights, scores, weights=True, masked=hidden(2, 3, 4, 5))
+        agree(solution.masked_weights, scores, keep, weights=True, masked=hidden(2, 3, 4, 5, keep))
+
+
+def test_attention_without_a_mask(solution, draw, agree):
+    """attention: every query blends all values when causal is False"""
+    attention = solution.scaled_dot_product_attention
+    agree(attention, draw(2, 3, 4, 5), draw(2, 3, 6, 5), draw(2, 3, 6, 7), causal=False)
+    agree(attention, draw(2, 3, 4, 5), draw(2, 3, 4, 5), draw(2, 3, 4, 5), False)
+
+
+def test_causal_attention_on_squares(solution, draw, agree):
+    """attention: causal, as many queries as keys"""
+    attention = solution.scaled_dot_product_attention
+    agree(attention, draw(2, 3, 5, 4), draw(2, 3, 5, 4), draw(2, 3, 5, 4), causal=True)
+    agree(attention, draw(4, 4, 4, 4), draw(4, 4, 4, 4), draw(4, 4, 4, 4))
+
+
+def test_causal_attention_on_rectangles(solution, draw, agree):
+    """attention: causal, fewer queries than keys or more (T_q is not T_k)"""
+    attention = solution.scaled_dot_product_attention
+    agree(attention, draw(2, 3, 4, 5), draw(2, 3, 6, 5), draw(2, 3, 6, 7))
+    agree(attention, draw(2, 3, 6, 5), draw(2, 3, 4, 5), draw(2, 3, 4, 7))
+    agree(attention, draw(2, 3, 1, 5), draw(2, 3, 6, 5), draw(2, 3, 6, 7))
+
+
+def test_against_the_real_thing(solution, draw, same):
+    """attention: equals F.scaled_dot_product_attention at (2, 4, 16, 32)"""
+    q, k, v = (draw(2, 4, 16, 32, dtype=torch.float32) for _ in range(3))
+    mine = solution.scaled_dot_product_attention(q, k, v, causal=True)
+    real = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    same(mine, real, "it is not what F.scaled_dot_product_attention gives")
+
+
+def test_attention_with_large_scores(solution, draw, agree):
+    """attention: survives scores in the thousands"""
+    q, k, v = draw(2, 2, 5, 8, spread=60.0), draw(2, 2, 6, 8, spread=60.0), draw(2, 2, 6, 3)
+    for causal in (True, False):
+        agree(
+            solution.scaled_dot_product_attention,
+            q,
+            k,
+            v,
+            causal=causal,
+            gradients=False,
+            tolerance=2e-2,
+        )
+
+
+def test_attention_in_other_dtypes(solution, draw, agree, dtypes):
+    """attention: keeps the dtype of its inputs, in half precision too"""
+    for dtype in dtypes:
+        q, k = draw(2, 3, 4, 8, dtype=dtype), draw(2, 3, 6, 8, dtype=dtype)
+        v = draw(2, 3, 6, 5, dtype=dtype)
+        agree(solution.scaled_dot_product_attention, q, k, v)
+        agree(solution.scaled_dot_product_attention, q, k, v, causal=False)
+
+
+def test_attention_in_any_memory_layout(solution, draw, agree):
+    """attention: does not care how its inputs lie in memory"""
+    q, k = draw(2, 4, 3, 5).transpose(1, 2), draw(2, 6, 3, 5).transpose(1, 2)
+    v = draw(2, 3, 7, 6).transpose(2, 3)
+    agree(solution.scaled_dot_product_attention, q, k, v)
+
+
+def test_a_second_call(solution, draw, agree):
+    """Answers a second call, with other lengths, as freshly as the first"""
+    for queries, keys in ((5, 5), (3, 7), (5, 5)):
+        agree(solution.masked_weights, draw(1, 2, queries, keys), weights=True)
+        q, k, v = draw(1, 2, queries, 4), draw(1, 2, keys, 4), draw(1, 2, keys, 4)
+        agree(solution.scaled_dot_product_attention, q, k, v)
+
+
+@pytest.mark.law("masked_weights", "scaled_dot_product_attention")
+def test_the_future_is_silent(solution, draw, same):
+    """Law: changing a later word moves no earlier output, nor its gradient"""
+    q, k, v = draw(1, 2, 6, 4), draw(1, 2, 6, 4).requires_grad_(), draw(1, 2, 6, 5).requires_grad_()
+    before = solution.scaled_dot_product_attention(q, k, v)
+    later = torch.zeros(6, 1, dtype=q.dtype)
+    later[4:] = 3.0
+    after = solution.scaled_dot_product_attention(q, k + later, v - later)
+    same(after[:, :, :4], before[:, :, :4], "changing words 4 and 5 moved outputs before them")
+    before[:, :, :4].sum().backward()
+    for name, leaf in (("k", k), ("v", v)):
+        reached = leaf.grad[:, :, 4:].abs().max() > 0 if leaf.grad is not None else False
+        assert not reached, f"outputs 0 to 3 send a gradient to {name} of later words"
+
+
+@pytest.mark.law("scaled_dot_product_attention")
+def test_order_of_keys(solution, draw, same):
+    """Law: reordering keys together with their values changes nothing (without the mask)"""
+    q, k, v, order = draw(2, 2, 3, 4), draw(2, 2, 5, 4), draw(2, 2, 5, 6), draw.order(5)
+    attention = solution.scaled_dot_product_attention
+    same(
+        attention(q, k[:, :, order], v[:, :, order], causal=False),
+        attention(q, k, v, causal=False),
+        "reordering keys and values together changed the result",
+    )
+
+
+@pytest.mark.law("scaled_dot_product_attention")
+def test_a_vague_query(solution, draw, same):
+    """Law: a query of zeros listens to everything it may see, equally"""
+    k, v = draw(1, 2, 4, 3), draw(1, 2, 4, 5)
+    mean = v.cumsum(2) / torch.arange(1, 5, dtype=v.dtype)[:, None]
+    same(
+        solution.scaled_dot_product_attention(torch.zeros_like(k), k, v),
+        mean,
+        "queries of zeros should give the plain mean of the values so far",
+    )
+
+
+@pytest.mark.law("causal_mask")
+def test_the_mask_follows_its_device(solution, follows_device):
+    """causal_mask: is made on the device that it is asked for"""
+    follows_device(solution.causal_mask, 3, 4, device=torch.device("meta"))
+
+
+@pytest.mark.law("masked_weights", "scaled_dot_product_attention")
+def test_follows_the_device(solution, draw, follows_device):
+    """Makes everything on the device of its inputs"""
+    follows_device(solution.masked_weights, draw(2, 3, 4, 5))
+    q, k, v = draw(1, 2, 3, 4), draw(1, 2, 5, 4), draw(1, 2, 5, 4)
+    follows_device(solution.scaled_dot_product_attention, q, k, v)
+
+
+@pytest.fixture
+def hidden():
+    """Which entries a causal mask, and padding, hide: to draw them apart."""
+
+    def hide(batch, heads, queries, keys, keep=None):
+        allowed = torch.ones(batch, heads, queries, keys, dtype=torch.bool).tril()
+        return ~(allowed if keep is None else allowed & keep[:, None, None, :])
+
+    return hide

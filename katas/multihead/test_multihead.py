@@ -1,0 +1,184 @@
+"""Hidden tests of the multihead kata.
+
+Batch, heads, positions and widths all differ, so that a view in the place of a transpose, or a
+softmax along the wrong axis, cannot go unseen.
+"""
+
+import pytest
+import torch
+
+NAMES = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v", "w_o", "b_o")
+
+
+@pytest.fixture
+def layer(draw):
+    """Random weights in nn.Linear layout, of a spread that keeps the projections near one."""
+
+    def make(width, dtype=None):
+        shapes = ((width, width) if name[0] == "w" else (width,) for name in NAMES)
+        return {
+            name: draw(*shape, dtype=dtype, spread=width**-0.5 if name[0] == "w" else 0.5)
+            for name, shape in zip(NAMES, shapes, strict=True)
+        }
+
+    return make
+
+
+def test_splitting(solution, draw, agree):
+    """split_heads: each head gets its own slice of every position"""
+    agree(solution.split_heads, draw(2, 5, 12), 3)
+    agree(solution.split_heads, draw(2, 5, 12), 4)
+    agree(solution.split_heads, draw(3, 3, 9), 3)
+
+
+def test_splitting_at_the_ends(solution, draw, agree):
+    """split_heads: one head, and as many heads as entries"""
+    agree(solution.split_heads, draw(2, 5, 6), 1)
+    agree(solution.split_heads, draw(2, 5, 6), 6)
+    agree(solution.split_heads, draw(1, 1, 6), 2)
+
+
+def test_merging(solution, draw, agree):
+    """merge_heads: puts the slices of all heads side by side"""
+    agree(solution.merge_heads, draw(2, 3, 5, 4))
+    agree(solution.merge_heads, draw(3, 3, 3, 3))
+    agree(solution.merge_heads, draw(2, 1, 5, 4))
+
+
+def test_attention_with_heads(solution, draw, agree, layer):
+    """attention: every head attends for itself, and the result is projected"""
+    agree(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3)
+    agree(solution.multi_head_attention, draw(3, 4, 12), layer(12), 2)
+
+
+def test_other_numbers_of_heads(solution, draw, agree, layer):
+    """attention: one head, as many heads as entries, a single position"""
+    for heads in (1, 6):
+        agree(solution.multi_head_attention, draw(2, 5, 6), layer(6), heads)
+    agree(solution.multi_head_attention, draw(2, 1, 6), layer(6), 3)
+
+
+def test_all_sizes_equal(solution, draw, agree, layer):
+    """attention: is right, too, when batch, heads, positions and slices have one size"""
+    agree(solution.multi_head_attention, draw(4, 4, 16), layer(16), 4)
+
+
+def test_causal(solution, draw, agree, layer):
+    """attention: causal, no position attends to a later one"""
+    agree(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3, causal=True)
+    agree(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3, True)
+
+
+def test_padding(solution, draw, agree, layer):
+    """attention: padding is attended to by nobody, in each sequence of the batch its own"""
+    keep = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 1, 1, 0]]).bool()
+    agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 4, keep=keep)
+    agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 2, False, keep)
+
+
+def test_padding_and_causal(solution, draw, agree, layer):
+    """attention: both rules at once; a query without a key gets b_o"""
+    keep = torch.tensor([[1, 1, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0]]).bool()
+    agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 4, causal=True, keep=keep)
+    agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 2, keep=keep)
+
+
+def test_a_width_that_does_not_divide(solution, draw, agree, layer, refuses):
+    """Raises ValueError when the heads cannot share the width"""
+    agree(solution.split_heads, draw(2, 5, 8), 4)
+    refuses(solution.split_heads, ValueError, draw(2, 5, 7), 2)
+    agree(solution.multi_head_attention, draw(2, 5, 8), layer(8), 4)
+    refuses(solution.multi_head_attention, ValueError, draw(2, 5, 7), layer(7), 2)
+
+
+def test_large_scores(solution, draw, agree, layer):
+    """attention: survives scores in the thousands"""
+    agree(
+        solution.multi_head_attention,
+        draw(2, 5, 12, spread=120.0),
+        layer(12),
+        3,
+        gradients=False,
+        tolerance=2e-2,
+    )
+
+
+def test_other_dtypes(solution, draw, agree, layer, dtypes):
+    """Keeps the dtype of its input, in half precision too"""
+    for dtype in dtypes:
+        agree(solution.split_heads, draw(2, 5, 12, dtype=dtype), 3)
+        agree(solution.multi_head_attention, draw(2, 5, 12, dtype=dtype), layer(12, dtype), 3)
+
+
+def test_any_memory_layout(solution, draw, agree, layer):
+    """Does not care how its input lies in memory"""
+    agree(solution.split_heads, draw(5, 2, 12).transpose(0, 1), 3)
+    agree(solution.merge_heads, draw(2, 5, 3, 4).transpose(1, 2))
+    agree(solution.multi_head_attention, draw(5, 2, 12).transpose(0, 1), layer(12), 3)
+
+
+def test_a_second_call(solution, draw, agree, layer):
+    """Answers a second call, with another length and width, as freshly as the first"""
+    for length, width, heads in ((5, 12, 3), (3, 8, 2), (5, 12, 3)):
+        x = draw(2, length, width)
+        agree(solution.multi_head_attention, x, layer(width), heads, causal=True)
+
+
+@pytest.mark.law("split_heads", "merge_heads")
+def test_there_and_back(solution, draw, same):
+    """Law: merging what was split gives back what there was"""
+    x = draw(2, 5, 12)
+    merged = solution.merge_heads(solution.split_heads(x, 3))
+    same(merged, x, "merge_heads(split_heads(x)) is not x")
+
+
+@pytest.mark.law("multi_head_attention")
+def test_heads_do_not_meet(solution, draw, layer, same):
+    """Law: what one head reads does not move what another head gives"""
+    weights, x = layer(12), draw(2, 5, 12)
+    weights["w_o"] = torch.eye(12, dtype=x.dtype)
+    before = solution.multi_head_attention(x, weights, 3)
+    changed = {**weights, "w_q": weights["w_q"].clone(), "w_v": weights["w_v"].clone()}
+    changed["w_q"][8:] += 1.0
+    changed["w_v"][8:] += 1.0
+    after = solution.multi_head_attention(x, changed, 3)
+    same(after[..., :8], before[..., :8], "changing the last head moved the others")
+
+
+@pytest.mark.law("multi_head_attention")
+def test_order_of_positions(solution, draw, layer, same):
+    """Law: reordering the positions reorders the outputs (without the mask)"""
+    weights, x, order = layer(12), draw(2, 5, 12), draw.order(5)
+    same(
+        solution.multi_head_attention(x[:, order], weights, 3),
+        solution.multi_head_attention(x, weights, 3)[:, order],
+        "reordering the positions did more than reorder the outputs",
+    )
+
+
+@pytest.mark.law("multi_head_attention")
+def test_padding_is_silent(solution, draw, layer, same):
+    """Law: what stands in padding moves nothing"""
+    weights, x = layer(12), draw(2, 5, 12)
+    keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
+    noisy = x + 9 * (~keep)[..., None]
+    before = solution.multi_head_attention(x, weights, 3, keep=keep)
+    after = solution.multi_head_attention(noisy, weights, 3, keep=keep)
+    same(after[keep], before[keep], "changing the padding moved outputs of real positions")
+
+
+@pytest.mark.law("multi_head_attention")
+def test_the_batch_is_apart(solution, draw, layer, same):
+    """Law: sequences of a batch do not hear each other"""
+    weights, x = layer(12), draw(3, 5, 12)
+    same(
+        solution.multi_head_attention(x[1:2], weights, 3),
+        solution.multi_head_attention(x, weights, 3)[1:2],
+        "a sequence alone gives another result than in a batch",
+    )
+
+
+@pytest.mark.law("multi_head_attention")
+def test_follows_the_device(solution, draw, layer, follows_device):
+    """Makes everything on the device of its inputs"""
+    follows_device(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3, causal=True)
