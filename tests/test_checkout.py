@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the top of the stack to its floor: a layer may import what stands below it, never above.
 LAYERS = [
     {"cli", "__main__"},
-    {"doctor", "dev"},
+    {"doctor", "dev", "certificate"},
     {"running"},
     {"reports"},
     {"examiner"},

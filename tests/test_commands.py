@@ -1,0 +1,197 @@
+"""solution, checkpoint, dev new, JUnit, private sets, completion, faults of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from xml.etree import ElementTree as xml
+
+import pytest
+
+from attention_katas import verdict as v
+from attention_katas.reports import junit
+from tests.test_cli import RIGHT, SIX, WRONG, kata, space
+
+__all__ = ["space"]
+
+
+def test_the_solution_is_shown_after_a_pass(space):
+    before = kata("solution", "softmax", cwd=space)
+    assert before.returncode == 2
+    assert "kata solution softmax --peek" in before.stderr
+    assert "exponentials" in kata("solution", "softmax", "--peek", cwd=space).stdout
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    assert kata("run", "softmax", cwd=space).returncode == 0
+    assert "exponentials" in kata("solution", "softmax", cwd=space).stdout
+
+
+def test_a_checkpoint_writes_a_dated_certificate(space, catalog):
+    (space / "softmax.py").write_text(WRONG, encoding="utf-8")
+    part = kata("checkpoint", cwd=space)
+    assert part.returncode == 1
+    assert "next:  kata run dot-product" in part.stdout
+    for one in catalog.ready:
+        (space / one.file).write_text(one.reference.read_text(encoding="utf-8"), encoding="utf-8")
+    whole = kata("checkpoint", cwd=space)
+    assert whole.returncode == 0, whole.stdout + whole.stderr
+    pages = sorted(space.glob("certificate-*.md"))
+    assert len(pages) == 2
+    last = max(pages, key=lambda page: page.stat().st_mtime_ns)
+    assert "6 of 6 katas passed" in last.read_text(encoding="utf-8")
+    report = json.loads(last.with_suffix(".json").read_text(encoding="utf-8"))
+    assert [one["outcome"] for one in report["verdicts"]] == [v.PASSED] * 6
+    assert len({one["seed"] for one in report["verdicts"]}) > 1
+    assert kata("run", cwd=space).stderr.startswith("kata: every kata is done")
+    assert "6 of 6 done" in kata("list", cwd=space).stdout
+
+
+def test_junit_is_xml_with_a_case_for_each_check(space):
+    (space / "softmax.py").write_text(WRONG, encoding="utf-8")
+    done = kata("run", "softmax", "scale", "--format", "junit", cwd=space)
+    assert done.returncode == 1
+    softmax, scale = xml.fromstring(done.stdout.encode("utf-8"))
+    assert (softmax.get("name"), scale.get("name")) == ("softmax", "scale")
+    assert int(softmax.get("tests")) == len(softmax.findall("testcase")) > 10
+    assert int(softmax.get("failures")) == len(softmax.findall("testcase/failure")) > 0
+    assert int(softmax.get("skipped")) == len(softmax.findall("testcase/skipped")) > 0
+    assert scale.find("testcase/failure").get("type") == "not started"
+
+
+def test_junit_holds_what_xml_cannot():
+    check = v.Check("a", "A \x00 \x1b[31m \ud800", v.FAILED, message="\x07 & <b>")
+    text = junit.render([v.Verdict("softmax", v.FAILED, [check])])
+    case = xml.fromstring(text.encode("utf-8")).find("testsuite/testcase")
+    assert case.get("name") == "A ? ?[31m ?"
+    assert case.find("failure").get("message") == "? & <b>"
+
+
+def test_could_not_grade_is_an_error_in_junit():
+    text = junit.render([v.Verdict("softmax", v.COULD_NOT_GRADE, message="ours")])
+    assert xml.fromstring(text.encode("utf-8")).find("testsuite").get("errors") == "1"
+
+
+@pytest.fixture
+def private(tmp_path):
+    (tmp_path / "mine" / "katas").mkdir(parents=True)
+    return tmp_path / "mine"
+
+
+def test_a_new_kata_passes_dev_check_but_for_what_it_has_to_say(private):
+    done = kata("dev", "new", "my-rope", "--katas", str(private), cwd=private)
+    assert done.returncode == 0, done.stderr
+    assert "next:  write it, then kata dev check my-rope" in done.stdout
+    checked = kata("dev", "check", "--katas", str(private), cwd=private)
+    assert checked.returncode == 1
+    assert checked.stdout.split("\n", 1)[1].strip().splitlines() == [
+        "✗ mistakes.py: 1 mistakes, at least 6",
+        "",
+        "1 problems",
+    ]
+    again = kata("dev", "new", "my-rope", "--katas", str(private), cwd=private)
+    assert again.returncode == 2
+    assert "there is a kata called my-rope already" in again.stderr
+
+
+@pytest.mark.parametrize("name", ["Rope", "a b", "../x", "-x", "x" * 40])
+def test_bad_names_are_refused(private, name):
+    done = kata("dev", "new", "--katas", str(private), "--", name, cwd=private)
+    assert done.returncode == 2
+    assert list((private / "katas").iterdir()) == []
+
+
+def test_a_private_set_is_used_everywhere(private, tmp_path):
+    kata("dev", "new", "double", "--katas", str(private), cwd=private)
+    environment = {"KATAS_PATH": str(private)}
+    assert kata("init", "space", cwd=tmp_path, **environment).returncode == 0
+    space = tmp_path / "space"
+    assert (space / "double.py").exists()
+    assert not (space / "softmax.py").exists()
+    (space / "double.py").write_text("def double(x):\n    return x + x\n", encoding="utf-8")
+    assert kata("run", "double", cwd=space, **environment).returncode == 0
+    assert kata("run", "double", "--katas", str(private / "katas"), cwd=space).returncode == 0
+    assert kata("list", "--katas", str(tmp_path), cwd=space).returncode == 2
+
+
+def test_names_are_completed(space):
+    done = kata(cwd=space, _KATA_COMPLETE="bash_complete", COMP_WORDS="kata run s", COMP_CWORD="2")
+    assert [line.split(",")[1] for line in done.stdout.split()] == ["scale", "softmax"]
+
+
+def test_all_gives_a_line_each_and_the_first_failure_whole(space):
+    (space / "softmax.py").write_text(WRONG, encoding="utf-8")
+    done = kata("run", "--all", cwd=space)
+    assert done.returncode == 1
+    for name in SIX:
+        assert name in done.stdout
+    assert done.stdout.count("called   ") == 1
+    assert "softmax  failed" in done.stdout
+
+
+def test_a_fault_of_ours_is_no_traceback(tmp_path, space):
+    """Content that breaks while it is read, in a way that nobody foresaw."""
+    program = (
+        "from attention_katas import cli\nfrom attention_katas.cli import course\n"
+        "def broken(*_): raise RuntimeError('unforeseen')\n"
+        "course.load = broken\ncli.main(['list'], prog_name='kata')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=space,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 3
+    assert "kata: a fault of this program: RuntimeError: unforeseen" in done.stderr
+    assert "Traceback" not in done.stderr
+    loud = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=space,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "KATA_TRACEBACK": "1"},
+        check=False,
+    )
+    assert "Traceback" in loud.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX pipe")
+@pytest.mark.parametrize("words", [["list"], ["show", "mask"], ["run", "softmax"]])
+def test_a_closed_pipe_is_no_drama(space, words):
+    (space / "softmax.py").write_text(WRONG, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "attention_katas", *words],
+        cwd=space,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    process.wait(timeout=60)
+
+
+def test_two_runs_at_once_are_both_recorded(space):
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    command = [sys.executable, "-m", "attention_katas", "run", "softmax"]
+    both = [subprocess.Popen(command, cwd=space, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait(timeout=120) for process in both] == [0, 0]
+    assert "softmax: 2 attempts" in kata("progress", cwd=space).stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_said(space):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "attention_katas", "list"],
+            cwd=space,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            check=False,
+        )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert "No space left" in done.stderr
