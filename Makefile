@@ -25,7 +25,7 @@ try: $(VENV)/.installed
 	@$(BIN)/kata run softmax || test $$? -eq 1
 	@echo '$$ kata run softmax --file reference/softmax.py'
 	@$(BIN)/kata run softmax --file reference/softmax.py
-	@echo 'Now it is your turn:  . $(BIN)/activate  and open  my-katas/dot_product.py'
+	@echo 'Now it is your turn:  . $(BIN)/activate  and then  kata show dot-product'
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -q

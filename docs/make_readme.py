@@ -2,8 +2,8 @@
 
 Each `<!-- run: COMMAND -->` line owns the code block below it; the command runs in the root of
 the checkout, 80 columns wide, and what it prints replaces the block. `--check` changes nothing
-and exits 1 when a block is out of date. Seconds differ from run to run, so they are written as
-the last run had them and ignored by `--check`.
+and exits 1 when a block is out of date. Seconds differ from run to run: a block in which
+nothing else differs is left as it is.
 """
 
 from __future__ import annotations
@@ -36,16 +36,20 @@ def output_of(command: str) -> str:
 
 
 def filled(text: str) -> str:
-    return BLOCK.sub(lambda m: m.group(1) + output_of(m.group("command")) + m.group(4), text)
+    def fill(match: re.Match[str]) -> str:
+        new = output_of(match.group("command"))
+        same = SECONDS.sub("", new) == SECONDS.sub("", match.group("text"))
+        return match.group(0) if same else match.group(1) + new + match.group(4)
+
+    return BLOCK.sub(fill, text)
 
 
 def main() -> int:
     before = README.read_text(encoding="utf-8")
     after = filled(before)
     if "--check" in sys.argv:
-        same = SECONDS.sub("", before) == SECONDS.sub("", after)
-        print("README.md is up to date" if same else "README.md is out of date: make readme")
-        return 0 if same else 1
+        print("README.md is up to date" if before == after else "out of date: make readme")
+        return 0 if before == after else 1
     README.write_text(after, encoding="utf-8")
     return 0
 

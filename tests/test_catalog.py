@@ -52,7 +52,7 @@ def test_names_are_taken_as_people_type_them(catalog, name):
 def test_the_nearest_name_is_offered(catalog):
     with pytest.raises(NoSuchKata, match="did you mean 'softmax'") as caught:
         catalog["sofmax"]
-    assert caught.value.next_step == "kata show softmax"
+    assert caught.value.nearest == "softmax"
     with pytest.raises(NoSuchKata) as caught:
         catalog["zzz"]
     assert caught.value.next_step == "kata list"

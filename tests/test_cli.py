@@ -58,11 +58,13 @@ def test_a_whole_day(space):
     assert right.returncode == 0
     assert "seed 11" in right.stdout
     assert "What carries forward" in right.stdout
-    assert "next:  kata run dot-product" in right.stdout
+    assert "next:  kata show dot-product" in right.stdout
     assert "done: passed" in kata("list", cwd=space).stdout
-    (space / "softmax.py").write_text(RIGHT + "\n", encoding="utf-8")
+    (space / "softmax.py").write_text(RIGHT + "\n# a note\n", encoding="utf-8")
+    assert "done: passed" in kata("list", cwd=space).stdout  # a note does not undo a pass
+    (space / "softmax.py").write_text(RIGHT + "\nx = 1\n", encoding="utf-8")
     assert "stale: your file changed" in kata("progress", cwd=space).stdout
-    assert "3 attempts" in kata("progress", cwd=space).stdout
+    assert "2 attempts" in kata("progress", cwd=space).stdout  # looking at a stub is none
 
 
 def test_run_without_a_name_takes_the_next(space):
@@ -97,6 +99,10 @@ def test_json_keeps_to_its_schema(space):
     [
         (["run", "sofmax"], 2, "did you mean 'softmax'?"),
         (["run", "--file", "x.py"], 2, "give its name"),
+        (["run", "softmax", "--file", "no.py"], 2, "there is no file no.py"),
+        (["run", "softmax", "--all"], 2, "not both"),
+        (["run", "softmax", "--seed", "9" * 30], 2, "is not in the range"),
+        (["run", "my-katas/dot_produkt.py"], 2, "next:  kata run dot-product"),
         (["run", "softmax", "--device", "tpu"], 2, "'tpu' is not one of"),
         (["run", "softmax", "--seed", "x"], 2, "not a valid integer"),
         (["rnu"], 2, "Did you mean 'run'?"),
@@ -240,7 +246,7 @@ def test_a_progress_file_that_cannot_be_written_does_not_hide_the_verdict(space)
 def test_doctor_is_pleased(tmp_path):
     done = kata("doctor", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "the cross-attention reference is passed" in done.stdout
+    assert "the cross-attention reference: passed" in done.stdout
 
 
 def commands(group=cli.main, prefix="kata"):

@@ -43,7 +43,7 @@ def test_a_checkpoint_writes_a_dated_certificate(space, catalog):
     report = json.loads(last.with_suffix(".json").read_text(encoding="utf-8"))
     assert [one["outcome"] for one in report["verdicts"]] == [v.PASSED] * 6
     assert len({one["seed"] for one in report["verdicts"]}) > 1
-    assert kata("run", cwd=space).stderr.startswith("kata: every kata is done")
+    assert kata("run", cwd=space).stdout.startswith("Every kata is done.")
     assert "6 of 6 done" in kata("list", cwd=space).stdout
 
 
@@ -87,7 +87,7 @@ def test_a_new_kata_passes_dev_check_but_for_what_it_has_to_say(private):
     assert checked.stdout.split("\n", 1)[1].strip().splitlines() == [
         "✗ mistakes.py: 1 mistakes, at least 6",
         "",
-        "1 problems",
+        "1 problem",
     ]
     again = kata("dev", "new", "my-rope", "--katas", str(private), cwd=private)
     assert again.returncode == 2
@@ -112,6 +112,24 @@ def test_a_private_set_is_used_everywhere(private, tmp_path):
     assert kata("run", "double", cwd=space, **environment).returncode == 0
     assert kata("run", "double", "--katas", str(private / "katas"), cwd=space).returncode == 0
     assert kata("list", "--katas", str(tmp_path), cwd=space).returncode == 2
+
+
+def test_a_half_finished_kata_does_not_stop_the_others(private):
+    kata("dev", "new", "double", "--katas", str(private), cwd=private)
+    kata("dev", "new", "half", "--katas", str(private), cwd=private)
+    (private / "katas" / "half" / "test_half.py").unlink()
+    (private / "katas" / "half" / "half.py").unlink()
+    found = kata("list", "--katas", str(private), cwd=private)
+    assert found.returncode == 0
+    assert "unfinished: half.py, test_half.py not there yet" in found.stdout
+    for words in (["show", "half"], ["run", "half"]):
+        kata("init", "space", "--katas", str(private), cwd=private)
+        done = kata(*words, "--katas", str(private), cwd=private / "space")
+        assert done.returncode == 2
+        assert "unfinished" in done.stderr
+    checked = kata("dev", "check", "--katas", str(private), cwd=private)
+    assert checked.returncode == 1
+    assert "test_half.py is missing" in checked.stdout
 
 
 def test_names_are_completed(space):

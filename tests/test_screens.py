@@ -49,7 +49,7 @@ def test_zeros_earn_nothing(submit, catalog):
     assert "15 of 15 entries differ" in text
     assert "exactly 0" in text
     assert "sum 0" in text
-    assert "next:  kata hint softmax" in text
+    assert "or:    kata hint softmax" in text
 
 
 def test_nan_looks_like_nan(submit, catalog):

@@ -1,9 +1,9 @@
-"""Names of the families that a kata.toml may ban, for people.
+"""What the families that a kata.toml may ban are called: "PyTorch's built-in ...".
 
 Their operators stand in learner/bans.py, which needs torch.
 """
 
 FAMILIES = {
-    "attention": "PyTorch's built-in attention",
-    "softmax": "PyTorch's built-in softmax and log-softmax",
+    "attention": "attention",
+    "softmax": "softmax and log-softmax",
 }

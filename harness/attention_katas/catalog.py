@@ -75,9 +75,23 @@ class Kata:
     def mistakes(self) -> Path:
         return self.folder / "mistakes.py"
 
+    @cached_property
+    def missing(self) -> list[str]:
+        """Files without which it cannot be judged, and which are not there."""
+        needed = (self.stub, self.tests, self.reference)
+        return [path.name for path in needed if not path.is_file()]
+
     @property
     def ready(self) -> bool:
-        return self.status == READY
+        """It can be judged: not only planned, and nothing is missing."""
+        return self.status == READY and not self.missing
+
+    @property
+    def waits_for(self) -> str:
+        """Why it is not ready, in words."""
+        if self.status == PLANNED:
+            return "planned, not in this version yet"
+        return f"unfinished: {', '.join(self.missing)} not there yet"
 
     @cached_property
     def version(self) -> str:
@@ -116,16 +130,16 @@ class Catalog:
 
     def __getitem__(self, name: str) -> Kata:
         """The kata called `name`, however it is spelt. Raises NoSuchKata."""
-        wanted = name.lower().removesuffix(".py").replace("_", "-").replace(" ", "-")
+        base = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+        wanted = base.lower().removesuffix(".py").replace("_", "-").replace(" ", "-")
         for kata in self.katas:
             if kata.name == wanted:
                 return kata
         near = difflib.get_close_matches(wanted, [kata.name for kata in self.katas], 1, 0.4)
-        hint = f"kata show {near[0]}" if near else "kata list"
-        raise NoSuchKata(
-            f"there is no kata called {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
-            hint,
-        )
+        if near:
+            message = f"there is no kata called {name!r}; did you mean {near[0]!r}?"
+            raise NoSuchKata(message, near[0])
+        raise NoSuchKata(f"there is no kata called {name!r}")
 
     @property
     def ready(self) -> list[Kata]:

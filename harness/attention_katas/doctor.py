@@ -22,13 +22,14 @@ class Finding:
     needed: bool = True
 
 
-LOCKS = (
-    "closed descriptors",
-    "own session",
-    "empty environment",
-    "memory, time and size limits",
-    "read-only files",
-)
+# What holds the learner's code in, and what for.
+LOCKS = {
+    "closed descriptors": "your code cannot read what the judge has open",
+    "own session": "it ends with the judge",
+    "empty environment": "it sees no variable of yours",
+    "memory, time and size limits": "it cannot take the machine down",
+    "read-only files": "it writes nowhere, and cannot read the tests",
+}
 
 
 def examine(catalog: Catalog) -> list[Finding]:
@@ -47,10 +48,11 @@ def examine(catalog: Catalog) -> list[Finding]:
     except (KataError, ImportError) as error:
         return [*findings, Finding("judge", False, str(error))]
     said = f": {verdict.message}" if verdict.message else ""
-    detail = f"the {kata.name} reference is {verdict.outcome}{said}"
+    detail = f"the {kata.name} reference: {verdict.outcome}{said}"
     findings.append(Finding("torch", True, f"{verdict.versions['torch']}, on {verdict.device}"))
     findings.append(Finding("judge", verdict.outcome == v.PASSED, detail))
-    for lock in LOCKS:
+    for lock, why in LOCKS.items():
         held = lock in verdict.locks
-        findings.append(Finding(lock, held, "holds" if held else "not on this system", False))
+        words = "holds" if held else "not on this system"
+        findings.append(Finding(lock, held, f"{words} ({why})", False))
     return findings

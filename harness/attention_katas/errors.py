@@ -23,7 +23,11 @@ class KataError(Exception):
 
 
 class NoSuchKata(KataError):
-    """The name is not one of the katas."""
+    """The name is not one of the katas; `nearest` may be the one that was meant."""
+
+    def __init__(self, message: str, nearest: str = "") -> None:
+        super().__init__(message, "" if nearest else "kata list")
+        self.nearest = nearest
 
 
 class NoWorkspace(KataError):

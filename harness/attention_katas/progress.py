@@ -136,11 +136,16 @@ class Progress:
         self._do(lambda db: db.execute("insert or replace into hints values (?, ?)", (kata, level)))
 
     def state(self, kata: str, kata_version: str, source_hash: str) -> State:
-        """pending, done or stale, for a kata and the learner's file as they are now."""
+        """pending, done or stale, for a kata and the learner's file as they are now.
+
+        source_hash is "" for a file that is still the stub.
+        """
         last, first = self.last(kata), self.first_pass(kata)
         tries, passed_on = self.attempts(kata), first[0][:10] if first else ""
+        if not source_hash:
+            return State(PENDING, "not started", tries, passed_on)
         if last is None:
-            return State(PENDING, "not tried yet", tries, passed_on)
+            return State(PENDING, "not judged yet", tries, passed_on)
         if last.outcome != v.PASSED:
             count = f"{last.passed} of {last.total} checks" if last.total else last.outcome
             return State(PENDING, count, tries, passed_on)

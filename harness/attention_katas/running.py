@@ -90,6 +90,6 @@ def jobs_for(workspace: Workspace, katas: Iterable[Kata]) -> list[Job]:
     jobs = []
     for kata in katas:
         if not kata.ready:
-            raise KataError(f"{kata.name} is planned, but not in this version yet", "kata list")
+            raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
         jobs.append(Job(kata, workspace.path(kata), workspace.shown(kata)))
     return jobs

@@ -91,7 +91,8 @@ class Grid:
 
     `cells` holds floats, or the strings "nan", "inf", "-inf" (JSON has no words for them).
     `shape` is the shape of the whole tensor, `at` the leading indices of the part shown and
-    `origin` the row and column of its first cell.
+    `origin` the row and column of its first cell. `along` is the axis that was made the rows of
+    what is shown, when it is not the last one anyway.
     """
 
     cells: list[list[float | str]]
@@ -99,6 +100,7 @@ class Grid:
     at: list[int] = field(default_factory=list)
     origin: list[int] = field(default_factory=lambda: [0, 0])
     whole: bool = True
+    along: int | None = None
     row_sums: list[float | str] | None = None
 
 

@@ -60,7 +60,7 @@ class Workspace:
                 f"{path} is not an ordinary file, so it is left alone",
                 f"move it away, then kata reset {kata.name}",
             )
-        if path.exists():
+        if path.exists() and path.read_bytes() != kata.stub.read_bytes():
             backup = self._backup_path(path)
             backup.parent.mkdir(parents=True, exist_ok=True)
             os.replace(path, backup)

@@ -10,15 +10,21 @@ def cross_attention(
     num_heads: int,
     keep: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """x asks, the context answers: queries from x, keys and values from context.
+    """x asks, the context answers.
 
-    x        (B, T_q, D)
-    context  (B, T_k, D_c)   another length, another width
-    weights  w_q, w_o (D, D); w_k, w_v (D, D_c); b_q b_k b_v b_o (D,), as in nn.Linear
-    keep     bool (B, T_k), True = a real position of the context; None: all are real
-    ->       (B, T_q, D); a query with no key to attend to gets a blend of zeros, and so b_o
+    x        (B, T_q, D)     the queries come from here
+    context  (B, T_k, D_c)   keys and values: another length, another width
+    weights  w_q, w_o (D, D); w_k, w_v (D, D_c); b_q b_k b_v b_o (D,),
+             laid out as in nn.Linear
+    keep     bool (B, T_k), True = a real position of the context;
+             None: all are real
+    ->       (B, T_q, D)
 
-    Nothing is causal here: all of the context may be read. Raises ValueError when num_heads does
-    not divide D. You may import what you have written: `from multihead import split_heads`.
+    Nothing is causal here: all of the context may be read. A query with no
+    key to attend to gets a blend of zeros, and so b_o. Raises ValueError
+    when num_heads does not divide D.
+
+    You may import what you have written:
+    `from multihead import split_heads, merge_heads`.
     """
     raise NotImplementedError("cross_attention is yours to write")

@@ -25,14 +25,14 @@ def test_a_mask_of_any_shape(solution, agree):
 
 def test_weights_without_padding(solution, draw, agree, hidden):
     """masked_weights: the future gets nothing, the rest sums to one"""
-    agree(solution.masked_weights, draw(2, 3, 5, 5), weights=True, masked=hidden(2, 3, 5, 5))
+    agree(solution.masked_weights, draw(2, 3, 5, 5), weights=-1, masked=hidden(2, 3, 5, 5))
 
 
 def test_weights_on_rectangles(solution, draw, agree, hidden):
     """masked_weights: fewer queries than keys, or more"""
-    agree(solution.masked_weights, draw(2, 3, 4, 6), weights=True, masked=hidden(2, 3, 4, 6))
-    agree(solution.masked_weights, draw(2, 3, 6, 4), weights=True, masked=hidden(2, 3, 6, 4))
-    agree(solution.masked_weights, draw(2, 3, 1, 5), weights=True, masked=hidden(2, 3, 1, 5))
+    agree(solution.masked_weights, draw(2, 3, 4, 6), weights=-1, masked=hidden(2, 3, 4, 6))
+    agree(solution.masked_weights, draw(2, 3, 6, 4), weights=-1, masked=hidden(2, 3, 6, 4))
+    agree(solution.masked_weights, draw(2, 3, 1, 5), weights=-1, masked=hidden(2, 3, 1, 5))
 
 
 def test_weights_with_padding(solution, draw, agree, hidden):
@@ -41,30 +41,30 @@ def test_weights_with_padding(solution, draw, agree, hidden):
     for queries in (4, 6, 8):
         scores = draw(3, 2, queries, 6)
         masked = hidden(3, 2, queries, 6, keep)
-        agree(solution.masked_weights, scores, keep, weights=True, masked=masked)
-    agree(solution.masked_weights, draw(3, 2, 5, 6), torch.ones(3, 6).bool(), weights=True)
+        agree(solution.masked_weights, scores, keep, weights=-1, masked=masked)
+    agree(solution.masked_weights, draw(3, 2, 5, 6), torch.ones(3, 6).bool(), weights=-1)
 
 
 def test_a_query_without_a_key(solution, draw, agree, hidden):
     """masked_weights: a query with no key to attend to gets zeros, and gradients that are zero"""
     keep = torch.tensor([[0, 0, 1, 1, 1], [0, 1, 0, 1, 0], [0, 0, 0, 0, 0]]).bool()
     masked = hidden(3, 2, 4, 5, keep)
-    agree(solution.masked_weights, draw(3, 2, 4, 5), keep, weights=True, masked=masked)
+    agree(solution.masked_weights, draw(3, 2, 4, 5), keep, weights=-1, masked=masked)
 
 
 def test_a_tempting_future(solution, draw, agree, hidden):
     """masked_weights: a hidden score may be far above all visible ones"""
     scores, masked = draw(2, 2, 5, 5), hidden(2, 2, 5, 5)
-    agree(solution.masked_weights, scores + 2000 * masked, weights=True, masked=masked)
+    agree(solution.masked_weights, scores + 2000 * masked, weights=-1, masked=masked)
     high = (scores + 1000 * masked).float()
-    agree(solution.masked_weights, high, tolerance=1e-3, weights=True, masked=masked)
+    agree(solution.masked_weights, high, tolerance=1e-3, weights=-1, masked=masked)
 
 
 def test_very_low_scores(solution, draw, agree, hidden):
     """masked_weights: visible scores may be lower than any number you thought of"""
     for low in (-2e4, -2e9):
         scores, masked = draw(2, 2, 4, 5) + low, hidden(2, 2, 4, 5)
-        agree(solution.masked_weights, scores, tolerance=1e-3, weights=True, masked=masked)
+        agree(solution.masked_weights, scores, tolerance=1e-3, weights=-1, masked=masked)
 
 
 def test_weights_in_other_dtypes(solution, draw, agree, dtypes, hidden):
@@ -72,8 +72,8 @@ def test_weights_in_other_dtypes(solution, draw, agree, dtypes, hidden):
     keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()
     for dtype in dtypes:
         scores = draw(2, 3, 4, 5, dtype=dtype)
-        agree(solution.masked_weights, scores, weights=True, masked=hidden(2, 3, 4, 5))
-        agree(solution.masked_weights, scores, keep, weights=True, masked=hidden(2, 3, 4, 5, keep))
+        agree(solution.masked_weights, scores, weights=-1, masked=hidden(2, 3, 4, 5))
+        agree(solution.masked_weights, scores, keep, weights=-1, masked=hidden(2, 3, 4, 5, keep))
 
 
 def test_attention_without_a_mask(solution, draw, agree):
@@ -140,7 +140,7 @@ def test_attention_in_any_memory_layout(solution, draw, agree):
 def test_a_second_call(solution, draw, agree):
     """Answers a second call, with other lengths, as freshly as the first"""
     for queries, keys in ((5, 5), (3, 7), (5, 5)):
-        agree(solution.masked_weights, draw(1, 2, queries, keys), weights=True)
+        agree(solution.masked_weights, draw(1, 2, queries, keys), weights=-1)
         q, k, v = draw(1, 2, queries, 4), draw(1, 2, keys, 4), draw(1, 2, keys, 4)
         agree(solution.scaled_dot_product_attention, q, k, v)
 

@@ -7,7 +7,7 @@ def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
     """Give each head its slice of the width.
 
     x   (B, T, D)
-    ->  (B, H, T, D/H)   head h gets entries h * D/H to (h+1) * D/H of every position
+    ->  (B, H, T, D/H)   head h gets entries h * D/H up to (h+1) * D/H
 
     Raises ValueError when num_heads does not divide D.
     """
@@ -33,13 +33,14 @@ def multi_head_attention(
     """Self-attention of x with num_heads heads.
 
     x        (B, T, D)
-    weights  w_q b_q w_k b_k w_v b_v w_o b_o, laid out as in nn.Linear: w (D, D), b (D,),
-             so a projection is x @ w.T + b
+    weights  w_q b_q w_k b_k w_v b_v w_o b_o, laid out as in nn.Linear:
+             w (D, D), b (D,), so a projection is x @ w.T + b
     causal   no position attends to a later one
-    keep     bool (B, T), True = a real position, False = padding; None: all are real
-    ->       (B, T, D), the same as nn.MultiheadAttention with these weights; a query with no key
-             to attend to gets a blend of zeros, and so b_o
+    keep     bool (B, T), True = a real position, False = padding;
+             None: all are real
+    ->       (B, T, D), the same as nn.MultiheadAttention with these weights
 
+    A query with no key to attend to gets a blend of zeros, and so b_o.
     Raises ValueError when num_heads does not divide D.
     """
     raise NotImplementedError("multi_head_attention is yours to write")

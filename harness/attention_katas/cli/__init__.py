@@ -21,16 +21,24 @@ from attention_katas.cli.run import checkpoint, run
 from attention_katas.cli.shared import Group
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Group,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="kata")
-def main() -> None:
-    """Build attention in six small functions, judged as you write them.
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Build attention in six katas, judged as you write them.
 
     \b
     kata init        make a folder of stubs
+    kata show NAME   what a kata asks for, and why
     kata run         judge the next kata
     kata hint NAME   a nudge in the right direction
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 for command in (init, list_katas, show, run, hint, reset, solution, progress, checkpoint):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 
 import click
@@ -82,20 +83,25 @@ def show(name: str) -> None:
     out.line()
     out.line(paragraphs(kata.lesson().get("Why", "")), indent=2)
     out.line()
-    out.line(kata.stub.read_text(encoding="utf-8").rstrip(), indent=2)
+    out.code(kata.stub.read_text(encoding="utf-8"))
     out.line()
     if kata.banned:
         public = " and ".join(FAMILIES.get(family, family) for family in kata.banned)
-        out.line(f"Yours to write, so switched off here: {public}.", "dim", indent=2)
+        out.line(
+            f"Yours to write, so switched off here: PyTorch's built-in {public}.", "dim", indent=2
+        )
     if kata.out_of_scope:
         out.line(f"Not judged: {'; '.join(kata.out_of_scope)}.", "dim", indent=2)
     out.line()
-    out.next_step(f"write {kata.file}, then kata run {kata.name}")
+    file = kata.file
+    with contextlib.suppress(NoWorkspace):
+        file = workspace.find().shown(kata)
+    out.next_step(f"write {file}, then kata run {kata.name}")
 
 
 def _ready(kata: Kata) -> Kata:
     if not kata.ready:
-        raise KataError(f"{kata.name} is planned, but not in this version yet", "kata list")
+        raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
     return kata
 
 
@@ -112,13 +118,11 @@ def hint(name: str, level: int | None) -> None:
     ladder = kata.hints()
     if not ladder:
         raise KataError(f"{kata.name} has no hints yet", f"kata show {kata.name}")
-    progress = None
-    if level is None:
-        shown = 0
-        with contextlib.suppress(NoWorkspace, ProgressUnavailable):
-            progress = progress_of(workspace.find())
-            shown = progress.hint_level(kata.name)
-        level = min(shown + 1, len(ladder))
+    progress, shown = None, 0
+    with contextlib.suppress(NoWorkspace, ProgressUnavailable):
+        progress = progress_of(workspace.find())
+        shown = progress.hint_level(kata.name)
+    level = level or min(shown + 1, len(ladder))
     if level > len(ladder):
         raise KataError(f"{kata.name} has {len(ladder)} hints", f"kata hint {kata.name} --level 1")
     title, text = ladder[level - 1]
@@ -129,9 +133,13 @@ def hint(name: str, level: int | None) -> None:
     out.line()
     if progress is not None:
         with unless_unavailable():
-            progress.set_hint_level(kata.name, level)
-    more = f", or kata hint {kata.name} for the next one" if level < len(ladder) else ""
-    out.next_step(f"kata run {kata.name}{more}")
+            progress.set_hint_level(kata.name, max(level, shown))
+    if level == len(ladder):
+        out.line("This was the last hint.", "dim", indent=2)
+    following = f"kata hint {kata.name}" + (
+        "" if progress and level > shown else f" --level {level + 1}"
+    )
+    out.next_step(f"kata run {kata.name}" + (f"\n{following}" if level < len(ladder) else ""))
 
 
 @click.command()
@@ -153,7 +161,7 @@ def solution(name: str, peek: bool) -> None:
     out.line()
     out.line(f"{kata.name}: one right answer among many", "bold")
     out.line()
-    out.line(kata.reference.read_text(encoding="utf-8").rstrip(), indent=2)
+    out.code(kata.reference.read_text(encoding="utf-8"))
     out.line()
     out.next_step("kata list")
 
@@ -170,8 +178,9 @@ def reset(name: str | None, everything: bool) -> None:
     space = workspace.find()
     for kata in katas.ready if everything else [_ready(katas[name or ""])]:
         backup = space.reset(kata)
-        kept = f"; yours is kept as {backup.relative_to(space.root)}" if backup else ""
-        out.line(f"{space.shown(kata)} is the stub again{kept}")
+        kept = f"; yours is kept as {os.path.relpath(backup)}" if backup else ""
+        out.line(f"{space.shown(kata)} is the stub{' again' if backup else ''}{kept}")
+    out.line()
     out.next_step(f"kata run {name}" if name else "kata list")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 import click
@@ -35,13 +36,24 @@ def new(name: str) -> None:
 @click.pass_context
 def check(ctx: click.Context, names: tuple[str, ...]) -> None:
     """Check the katas themselves: references pass, mistakes fail, stubs are not started."""
-    from attention_katas.dev.check import check_kata
+    from attention_katas.dev.check import check_kata, content_problems
     from attention_katas.running import open_judge
 
     katas, out, found = load(), screen(), 0
-    chosen = [katas[name] for name in names] or katas.ready
-    with waiting("checking ...") as status, open_judge(katas, chosen) as judge:
+    chosen = [katas[name] for name in names] or katas.katas
+    for kata in chosen:
+        if not kata.ready:
+            out.line(f"{kata.name}: {kata.waits_for}", "bold")
+            problems = content_problems(kata)
+            for problem in problems:
+                out.item(out.signs.failed, "red", problem)
+            found += len(problems)
+    chosen = [kata for kata in chosen if kata.ready]
+    with contextlib.ExitStack() as stack:
+        status = stack.enter_context(waiting("checking ..."))
+        judge = stack.enter_context(open_judge(katas, chosen)) if chosen else None
         for kata in chosen:
+            assert judge is not None
             status(f"checking {kata.name} ...")
             report = check_kata(katas, kata, judge)
             out.line(f"{kata.name}: {report.summary}", "bold")
@@ -49,5 +61,8 @@ def check(ctx: click.Context, names: tuple[str, ...]) -> None:
                 out.item(out.signs.failed, "red", problem)
             found += len(report.problems)
     out.line()
-    out.line("all good" if not found else f"{found} problems", "green" if not found else "red")
+    out.line(
+        "all good" if not found else f"{found} problem{'s' * (found > 1)}",
+        "green" if not found else "red",
+    )
     ctx.exit(1 if found else 0)

@@ -41,7 +41,9 @@ DEVICE = click.option(
 @click.argument("names", nargs=-1, shell_complete=complete_names)
 @click.option("--all", "everything", is_flag=True, help="Judge every kata.")
 @DEVICE
-@click.option("--seed", type=click.IntRange(0), help="Repeat the inputs of an earlier run.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), help="Repeat the inputs of an earlier run."
+)
 @click.option(
     "--format",
     "form",
@@ -81,12 +83,21 @@ def run(
     if file is not None:
         if len(names) != 1 or everything:
             raise click.UsageError("--file judges one kata: give its name.")
+        if not file.exists() and not file.is_symlink():
+            raise KataError(f"there is no file {file}", f"kata run {names[0]} --file PATH")
         jobs = [running.Job(katas[names[0]], file, str(file))]
     else:
+        if names and everything:
+            raise click.UsageError("give names or --all, not both.")
         space = workspace.find()
         jobs = running.jobs_for(space, _chosen(katas, space, names, everything))
+        if not jobs and form == "text":
+            out = screen()
+            out.line("Every kata is done.", "bold")
+            out.next_step("kata checkpoint\nkata run --all")
+            return
     verdicts = _judge(katas, jobs, space, device=device, seed=seed, spawn=spawn)
-    _print(verdicts, form, katas, space)
+    _print(verdicts, form, katas, space, str(file or ""))
     ctx.exit(v.exit_code(verdicts))
 
 
@@ -108,18 +119,20 @@ def _judge(
     def tell(verdict: v.Verdict, source: str) -> None:
         names.remove(verdict.kata)
         status(f"judging {names[0]} ..." if names else "done")
-        if progress is not None:
+        if progress is not None and verdict.outcome != v.NOT_STARTED:
             with unless_unavailable():
                 progress.record(verdict, source)
 
-    with waiting(f"judging {names[0]} ...") as status:
+    with waiting(f"judging {' '.join(names[:1])} ...") as status:
         verdicts = running.run(katas, jobs, device=device, seed=seed, spawn=spawn, tell=tell)
     if progress is not None:
         tell_notice(progress)
     return verdicts
 
 
-def _print(verdicts: list[v.Verdict], form: str, katas: Catalog, space: Workspace | None) -> None:
+def _print(
+    verdicts: list[v.Verdict], form: str, katas: Catalog, space: Workspace | None, elsewhere: str
+) -> None:
     if form == "json":
         from attention_katas.reports import json
 
@@ -139,7 +152,7 @@ def _print(verdicts: list[v.Verdict], form: str, katas: Catalog, space: Workspac
             out.next_step(f"kata run {waiting_for[0].kata}" if waiting_for else "kata checkpoint")
     for verdict in verdicts:
         kata = katas[verdict.kata]
-        out.verdict(verdict, kata, _following(katas, kata, space))
+        out.verdict(verdict, kata, _following(katas, kata, space), elsewhere)
 
 
 def _chosen(
@@ -152,9 +165,7 @@ def _chosen(
     from attention_katas.reports.terminal import next_kata
 
     following = next_kata(katas, states_of(katas, space))
-    if following is None:
-        raise KataError("every kata is done", "kata checkpoint judges them again")
-    return [following]
+    return [following] if following else []
 
 
 def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
@@ -165,9 +176,9 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
 
     with contextlib.suppress(ProgressUnavailable):
         following = next_kata(katas, states_of(katas, space))
-        return f"kata run {following.name}" if following else "kata checkpoint"
+        return f"kata show {following.name}" if following else "kata checkpoint"
     later = katas.ready[katas.ready.index(kata) + 1 :]
-    return f"kata run {later[0].name}" if later else "kata progress"
+    return f"kata show {later[0].name}" if later else "kata progress"
 
 
 @click.command()

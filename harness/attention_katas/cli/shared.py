@@ -38,7 +38,8 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except KataError as error:
-            say(error.message, error.next_step)
+            nearest = getattr(error, "nearest", "")
+            say(error.message, _with(nearest) if nearest else error.next_step)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             click.echo("\nkata: stopped", err=True)
@@ -67,6 +68,12 @@ class Group(click.Group):
                 message = f"{error.message} Did you mean {near[0]!r}?"
                 raise click.UsageError(message, ctx) from None
             raise
+
+
+def _with(name: str) -> str:
+    """The command that was typed, with another kata."""
+    words = [word for word in sys.argv[1:2] if word.isalpha()]
+    return f"kata {words[0] if words else 'show'} {name}"
 
 
 def say(message: str, next_step: str = "") -> None:
@@ -129,9 +136,10 @@ def states_of(katas: Catalog, space: Workspace) -> dict[str, State]:
     progress, states = progress_of(space), {}
     for kata in katas.ready:
         try:
-            digest = submission(katas, kata, space.path(kata)).digest
+            found = submission(katas, kata, space.path(kata))
+            digest = "" if found.not_started else found.digest
         except (OSError, Unreadable):
-            digest = ""
+            digest = "unreadable"
         states[kata.name] = progress.state(kata.name, kata.version, digest)
     tell_notice(progress)
     return states

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from attention_katas import banned, mistakes
 from attention_katas import verdict as v
-from attention_katas.catalog import Catalog, Kata
-from attention_katas.submission import Submission, still_stub, submission
+from attention_katas.catalog import PLANNED, Catalog, Kata
+from attention_katas.submission import Submission, parse, still_stub, submission
 
 if TYPE_CHECKING:
     from attention_katas.examiner.judge import Judge
@@ -58,8 +58,8 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
             report.problems.append(f"an answer of {name} earns {', '.join(earned)}")
     looked = len(entries) - len(wrong)
     report.summary = (
-        f"reference, stub, {len(wrong)} mistakes, {looked} look-alikes, "
-        f"{len(mistakes.FAKES)} made-up answers"
+        f"reference, stub, {len(wrong)} known mistakes, look-alikes: {looked}, "
+        f"made-up answers: {len(mistakes.FAKES)}"
     )
     return report
 
@@ -67,12 +67,19 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
 def content_problems(kata: Kata) -> list[str]:
     """What can be told from the files alone."""
     found = []
-    for path in (kata.stub, kata.tests, kata.mistakes, kata.reference, kata.folder / "hints.md"):
-        if not path.exists():
-            found.append(f"{path.name} is missing")
     for family in kata.banned:
         if family not in banned.FAMILIES:
             found.append(f"kata.toml bans {family!r}; known: {', '.join(banned.FAMILIES)}")
+    if kata.status == PLANNED:
+        return found
+    for path in (kata.stub, kata.tests, kata.mistakes, kata.reference, kata.folder / "hints.md"):
+        if not path.exists():
+            found.append(f"{path.name} is missing")
+    if kata.tests.exists():
+        found += [
+            f"{kata.tests.name}: {name} has no docstring for the learner to read"
+            for name in untold(kata.tests.read_text(encoding="utf-8"))
+        ]
     hints = kata.hints()
     if len(hints) < LEAST_HINTS:
         found.append(f"hints.md has {len(hints)} rungs, at least {LEAST_HINTS}")
@@ -94,15 +101,28 @@ def content_problems(kata: Kata) -> list[str]:
     return found
 
 
+def untold(source: str) -> list[str]:
+    """Tests without a docstring."""
+    tree = parse(source)
+    return [
+        node.name
+        for node in (tree.body if tree else ())
+        if isinstance(node, ast.FunctionDef)
+        and node.name.startswith("test_")
+        and not ast.get_docstring(node)
+    ]
+
+
 def code_lines(source: str) -> set[str]:
-    """The statements of every function, as one would write them."""
-    return {
-        ast.unparse(node)
-        for function in ast.walk(ast.parse(source))
-        if isinstance(function, ast.FunctionDef)
-        for node in function.body
-        if not isinstance(node, ast.Expr)
-    }
+    """The statements of every function, and what they return, as one would write them."""
+    found = set()
+    for function in ast.walk(parse(source) or ast.Module([], [])):
+        for node in function.body if isinstance(function, ast.FunctionDef) else ():
+            if isinstance(node, ast.Return | ast.Assign) and isinstance(
+                node.value, ast.BinOp | ast.Call
+            ):
+                found.add(ast.unparse(node.value))
+    return found
 
 
 def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:

@@ -16,30 +16,42 @@ def compare(
     expected: torch.Tensor,
     wrong: torch.Tensor,
     *,
+    at: list[int] | None = None,
     masked: torch.Tensor | None = None,
-    sums: bool = False,
+    along: int | None = None,
 ) -> Evidence:
-    """Both tensors cut to the same window around the first wrong entry.
+    """Both tensors cut to the same window around the entry `at` (default: the first wrong one).
 
-    All of one shape; `wrong` and `masked` are bool. `sums` adds the row sums of the whole rows.
+    All of one shape; `wrong` and `masked` are bool. along: the axis whose slices sum to one; it
+    becomes the rows of what is shown, with their sums.
     """
-    first = torch.nonzero(wrong)[0].tolist() if wrong.any() else [0] * wrong.dim()
-    window = _Window(list(yours.shape), first)
+    first = at or (torch.nonzero(wrong)[0].tolist() if wrong.any() else [0] * wrong.dim())
+    axis = None if along is None else along % yours.dim()
+    if axis is not None and axis != yours.dim() - 1:
+        turned = (t if t is None else t.movedim(axis, -1) for t in (yours, expected, wrong, masked))
+        yours, expected, wrong, masked = turned  # type: ignore[assignment]
+        first = [*first[:axis], *first[axis + 1 :], first[axis]]
+    else:
+        axis = None
+    window = _Window(list(yours.shape), first, axis)
+    sums = along is not None
     return Evidence(
         yours=window.grid(yours, sums),
         expected=window.grid(expected, sums),
-        wrong=[[bool(cell) for cell in row] for row in window.cut(wrong).tolist()],
-        masked=None
-        if masked is None
-        else [[bool(cell) for cell in row] for row in window.cut(masked).tolist()],
+        wrong=_truths(window.cut(wrong)),
+        masked=None if masked is None else _truths(window.cut(masked)),
     )
+
+
+def _truths(matrix: torch.Tensor) -> list[list[bool]]:
+    return [[bool(cell) for cell in row] for row in matrix.tolist()]
 
 
 class _Window:
     """At most 8 x 8 cells of the last two axes, near a given index."""
 
-    def __init__(self, shape: list[int], first: list[int]) -> None:
-        self.shape = shape
+    def __init__(self, shape: list[int], first: list[int], along: int | None) -> None:
+        self.shape, self.along = shape, along
         self.at = first[:-2]
         rows, columns = ([1, 1, *shape])[-2:]
         row, column = ([0, 0, *first])[-2:]
@@ -64,6 +76,7 @@ class _Window:
             at=self.at,
             origin=[self.rows.start, self.columns.start],
             whole=self.whole,
+            along=self.along,
             row_sums=[plain(value) for value in rows.sum(-1).tolist()] if sums else None,
         )
 

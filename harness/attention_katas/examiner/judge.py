@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import secrets
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -127,6 +128,19 @@ class Judge:
         verdict.outcome = outcome(verdict.checks)
         first = verdict.first_failure
         verdict.message = first.message if first else ""
+        verdict.next_step = _earlier_kata(first, submission)
+
+
+def _earlier_kata(check: v.Check | None, submission: Submission) -> str:
+    """The kata to write first, when that is what stopped this check."""
+    raised = check.evidence.raised if check and check.evidence else None
+    where = raised.where if raised else None
+    if where is None or raised is None or raised.type != "NotImplementedError":
+        return ""
+    module = where.file.removesuffix(".py")
+    if module == submission.kata.module or module not in submission.unwritten:
+        return ""
+    return f"kata run {module.replace('_', '-')}"
 
 
 def outcome(checks: Sequence[v.Check]) -> str:
@@ -211,13 +225,25 @@ def _why_broken(raised: v.Raised | None, message: str, submission: Submission) -
 
 
 def load_module(path: Path) -> ModuleType:
-    """The module in a file of our own: a reference, or a kata's mistakes."""
+    """The module in a file of our own: a reference, or a kata's mistakes.
+
+    It may import its neighbours, as a learner's file may import earlier katas; they are forgotten
+    again, since their names (`softmax`, `mask`) are not ours to take.
+    """
     spec = importlib.util.spec_from_file_location(f"kata_{path.parent.name}_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise CouldNotGrade(f"{path} cannot be loaded")
     module = importlib.util.module_from_spec(spec)
+    known = set(sys.modules)
+    sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
     except (OSError, SyntaxError, ImportError) as error:
         raise CouldNotGrade(f"{path} cannot be loaded: {error}") from error
+    finally:
+        sys.path.remove(str(path.parent))
+        for name in set(sys.modules) - known:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file and Path(file).parent == path.parent:
+                del sys.modules[name]
     return module

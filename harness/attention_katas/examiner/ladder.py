@@ -38,7 +38,7 @@ class Agree:
         *args: Any,
         gradients: bool = True,
         tolerance: float | None = None,
-        weights: bool = False,
+        weights: int | None = None,
         masked: torch.Tensor | None = None,
         **kwargs: Any,
     ) -> torch.Tensor:
@@ -46,8 +46,8 @@ class Agree:
 
         gradients: compare them too (in the first dtype of the device only; a half-precision
         gradient is no sharper evidence). tolerance: instead of the dtype's own, for inputs far
-        from unit spread. weights: rows are distributions, so show their sums. masked: entries
-        that the function has to hide, to draw them apart.
+        from unit spread. weights: the axis along which the answer sums to one, to show the
+        sums. masked: entries that the function has to hide: exactly zero, and drawn apart.
         """
         precise = getattr(torch, self._device.precise)
         differentiate = gradients and all(t.dtype == precise for t in _floats((args, kwargs)))
@@ -108,8 +108,10 @@ class Agree:
 class _Climb:
     """The rungs, one method each, for one call."""
 
-    def __init__(self, call: Call | None, weights: bool, masked: torch.Tensor | None) -> None:
-        self.call, self.weights, self.masked = call, weights, masked
+    def __init__(
+        self, call: Call | None, along: int | None = None, masked: torch.Tensor | None = None
+    ) -> None:
+        self.call, self.along, self.masked = call, along, masked
         self.names = call.names if call else []
 
     def fail(self, rung: str, message: str, **evidence: Any) -> None:
@@ -129,9 +131,10 @@ class _Climb:
     def dtype(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
         if answer.dtype != expected.dtype:
             yours, wanted = str(answer.dtype), str(expected.dtype)
-            self.fail(
-                "dtype", f"{yours} came back, expected {wanted}", returned=yours, wanted=wanted
-            )
+            message = f"{yours} came back, expected {wanted}, the dtype of the input"
+            if not expected.is_floating_point():
+                message = f"{yours} came back, expected {wanted}"
+            self.fail("dtype", message, returned=yours, wanted=wanted)
 
     def device(self, answer: torch.Tensor, wanted: str) -> None:
         yours = (self.call.output_device if self.call else str(answer.device)).partition(":")[0]
@@ -163,6 +166,15 @@ class _Climb:
 
     def values(self, answer: torch.Tensor, expected: torch.Tensor, allowed: float) -> None:
         wrong, difference = _differences(answer, expected, allowed)
+        if self.masked is not None:
+            leaks = self.masked & (expected == 0) & (answer.detach() != 0)
+            if leaks.any() and (~wrong).all():
+                at = torch.nonzero(leaks)[0].tolist()
+                message = (
+                    f"{int(leaks.sum())} hidden entries are not exactly zero, "
+                    f"such as {_number(answer[tuple(at)])} at {grids.place(at)}"
+                )
+                self.fail("values", message, **self._grids(answer, expected, leaks, at))
         if (~wrong).all():
             return
         at = torch.nonzero(difference == difference.max())[0].tolist()
@@ -171,7 +183,7 @@ class _Climb:
             f"most at {grids.place(at)}: {_number(answer[tuple(at)])} "
             f"came back, expected {_number(expected[tuple(at)])}"
         )
-        self.fail("values", message, **self._grids(answer, expected, wrong))
+        self.fail("values", message, **self._grids(answer, expected, wrong, at))
 
     def gradient(
         self, name: str, mine: torch.Tensor | None, expected: torch.Tensor, allowed: float
@@ -191,7 +203,7 @@ class _Climb:
         self.masked = (
             self.masked if self.masked is not None and (self.masked.shape == wrong.shape) else None
         )
-        self.weights = False
+        self.along = None
         kind = "is not finite" if pattern.any() else "differs"
         message = f"the gradient of {name} {kind} in {int(wrong.sum())} of {wrong.numel()} entries"
         self.fail("gradients", message, **self._grids(mine, expected, wrong))
@@ -205,22 +217,21 @@ class _Climb:
             )
 
     def _grids(
-        self, yours: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor
+        self,
+        yours: torch.Tensor,
+        expected: torch.Tensor,
+        wrong: torch.Tensor,
+        at: list[int] | None = None,
     ) -> dict[str, Any]:
-        shown = grids.compare(yours, expected, wrong, masked=self.masked, sums=self.weights)
-        return {
-            "yours": shown.yours,
-            "expected": shown.expected,
-            "wrong": shown.wrong,
-            "masked": shown.masked,
-        }
+        shown = grids.compare(yours, expected, wrong, at=at, masked=self.masked, along=self.along)
+        return {name: getattr(shown, name) for name in ("yours", "expected", "wrong", "masked")}
 
 
 def same(conversation: Conversation, device: Device) -> Callable[..., None]:
     """`same(a, b, "because ...")`: two tensors of a law agree within the dtype's tolerance."""
 
     def check(yours: torch.Tensor, expected: torch.Tensor, because: str) -> None:
-        climb = _Climb(conversation.calls[-1] if conversation.calls else None, False, None)
+        climb = _Climb(conversation.calls[-1] if conversation.calls else None)
         climb.shape(yours, expected)
         if bool((_pattern(yours) != _pattern(expected)).any()):
             climb.fail("values", because)

@@ -116,6 +116,9 @@ class ForkedLearners:
         self._nurseries.clear()
         self._control.close()
         self._log.close()
+        # Hung up on, it ends its children and then itself; that takes a few milliseconds.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=1.0 if self._started else 0.0)
         end_process(self._process)
 
 
@@ -140,7 +143,11 @@ class _Nursery:
     def take(self, key: object) -> Learner:
         self.fill()
         learner = self._ready.popleft()
-        learner.greet(key)
+        try:
+            learner.greet(key)
+        except (LearnerDied, LearnerTimedOut):
+            learner.close_streams()
+            raise
         return learner
 
     def _make(self) -> _Fork:

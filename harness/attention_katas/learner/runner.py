@@ -224,6 +224,8 @@ def _kind(function: Any) -> str:
 
 
 def _text(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return "sys.exit() or exit() was called"
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - a learner's own exception class may fail to print

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,17 @@ def capture_output(descriptor: int) -> None:
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", 1, **options)  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, **options)  # type: ignore[misc]
     builtins.input = _no_input
+    sys.breakpointhook = _no_breakpoint
+    warnings.formatwarning = _short_warning
+
+
+def _no_breakpoint(*_: Any, **__: Any) -> None:
+    raise RuntimeError("breakpoint() does not work here: print instead, it is shown to you")
+
+
+def _short_warning(message: Any, category: type[Warning], *_: Any, **__: Any) -> str:
+    """Without a path into torch, and without where in C++ it was triggered."""
+    return f"{category.__name__}: {str(message).partition(' (Triggered internally')[0]}\n"
 
 
 def _no_input(*_: Any) -> str:

@@ -80,21 +80,26 @@ class Nursery:
         self.children: dict[int, int] = {}
 
     def serve(self) -> None:
-        while True:
-            try:
-                data, descriptors, _, _ = socket.recv_fds(self.control, 1 << 16, 2)
-            except OSError:
-                return
-            if not data:
-                return
-            request = json.loads(data)
-            if request["do"] == "end":
-                status = self.end(request["pid"])
-                if request["tell"]:
-                    self.say({"ended": status})
-            else:
-                self.fork(request, descriptors)
-            self.sweep()
+        """Do what is asked until the judge hangs up; then leave no child behind."""
+        with contextlib.suppress(OSError):
+            while self.serve_one():
+                continue
+        for pid in list(self.children):
+            self.end(pid)
+
+    def serve_one(self) -> bool:
+        data, descriptors, _, _ = socket.recv_fds(self.control, 1 << 16, 2)
+        if not data:
+            return False
+        request = json.loads(data)
+        if request["do"] == "end":
+            status = self.end(request["pid"])
+            if request["tell"]:
+                self.say({"ended": status})
+        else:
+            self.fork(request, descriptors)
+        self.sweep()
+        return True
 
     def say(self, message: dict[str, Any]) -> None:
         self.control.send(json.dumps(message).encode())

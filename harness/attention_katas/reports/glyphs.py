@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Glyphs:
-    """What stands for what on this terminal. `ramp` goes from a weight of 0 to a weight of 1."""
+    """What stands for what on this terminal. `ramp` goes from a weight of 0 to a weight
+    of 1; without one there are only the digits, since ASCII has no bars that are not also signs.
+    """
 
     passed: str
     failed: str
@@ -21,7 +23,7 @@ class Glyphs:
 
 
 UNICODE = Glyphs("✓", "✗", "·", "›", "·", "╱╱", "▁▂▃▄▅▆▇█", "─", "—")
-ASCII = Glyphs("+", "x", ".", ">", ".", "//", "_.:-=+*#", "-", "-")
+ASCII = Glyphs("+", "x", ".", ">", ".", "//", "", "-", "-")
 
 
 def for_encoding(encoding: str) -> Glyphs:

@@ -16,7 +16,7 @@ def side_by_side(evidence: Evidence, glyphs: Glyphs, width: int, colour: bool) -
     """Yours and expected as lines of text: beside each other if they fit, else below."""
     if evidence.yours is None or evidence.expected is None:
         return []
-    painter = _Painter(evidence, glyphs, colour)
+    painter = _Painter(evidence, glyphs, colour, width)
     yours = painter.block("yours", evidence.yours, marked=True)
     expected = painter.block("expected", evidence.expected, marked=False)
     span = max(line.cell_len for line in yours)
@@ -33,23 +33,29 @@ def side_by_side(evidence: Evidence, glyphs: Glyphs, width: int, colour: bool) -
 class _Painter:
     """Draws the two grids of a piece of evidence alike."""
 
-    def __init__(self, evidence: Evidence, glyphs: Glyphs, colour: bool) -> None:
+    def __init__(self, evidence: Evidence, glyphs: Glyphs, colour: bool, room: int) -> None:
         self.evidence, self.glyphs, self.colour = evidence, glyphs, colour
         self.grids = [grid for grid in (evidence.yours, evidence.expected) if grid]
         self.weights = any(grid.row_sums is not None for grid in self.grids)
         values = [value for grid in self.grids for row in grid.cells for value in row]
-        self.values = values
+        self.plain_zero = False
         self.number = _share if self.weights else _number
         if all(value in (0, 1) for value in values):
             self.number = _truth
         self.width = max([len(self.number(v)) for v in values] + [len(glyphs.masked)])
 
+        sums = max((len(_number(n)) + 5 for g in self.grids for n in g.row_sums or ()), default=0)
+        cell = self.width + 2 + bool(self.weights and glyphs.ramp)
+        self.columns = max((room - sums - 3) // cell, 1)
+
     def block(self, name: str, grid: Grid, *, marked: bool) -> list[Text]:
         lines = [Text(f"{name} {_where(grid)}".rstrip(), style="bold")]
         for i, row in enumerate(grid.cells):
             line = Text("")
-            for j, value in enumerate(row):
+            for j, value in enumerate(row[: self.columns]):
                 line.append_text(self.cell(value, i, j, marked))
+            if len(row) > self.columns:
+                line.append(" ..", style="dim")
             if grid.row_sums is not None:
                 line.append(f" sum {_number(grid.row_sums[i])}", style="dim")
             line.rstrip()
@@ -62,6 +68,7 @@ class _Painter:
         masked = bool(self.evidence.masked and self.evidence.masked[i][j])
         shown = self.number(value)
         if value == 0:
+            self.plain_zero |= not masked
             shown = self.glyphs.masked if masked else self.glyphs.zero
         style = ""
         if self.colour and value == "nan":
@@ -71,7 +78,7 @@ class _Painter:
         elif masked:
             style = "dim"
         text = Text(" ")
-        if self.weights:
+        if self.weights and self.glyphs.ramp:
             text.append(self.shade(value), style="cyan" if self.colour else "")
         text.append(shown.rjust(self.width), style=style)
         if marked and not self.colour:
@@ -90,7 +97,7 @@ class _Painter:
         parts = []
         if any(cell for row in self.evidence.masked or () for cell in row):
             parts.append(f"{self.glyphs.masked} masked")
-        if any(value == 0 for value in self.values):
+        if self.plain_zero:
             parts.append(f"{self.glyphs.zero} exactly 0")
         if not self.colour and any(cell for row in self.evidence.wrong or () for cell in row):
             parts.append("! wrong")
@@ -119,7 +126,9 @@ def _share(value: float | str) -> str:
 
 
 def _where(grid: Grid) -> str:
-    """Which part of the tensor is shown, as an index."""
+    """Which part of the tensor is shown: as an index, or as an axis when axes were moved."""
+    if grid.along is not None:
+        return f"(rows along dim {grid.along})"
     if grid.whole and not grid.at:
         return ""
     spans = []

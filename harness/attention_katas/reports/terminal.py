@@ -18,6 +18,8 @@ from attention_katas.reports.heat import side_by_side
 
 STYLES = {v.PASSED: "green", v.NOT_STARTED: "yellow", v.COULD_NOT_GRADE: "magenta"}
 OUTPUT_LINES = 12
+# How a rung of the ladder is called when it is the one that does not hold.
+LABELS = {"answered": "answer", "inputs unchanged": "inputs", "nothing banned": "banned"}
 
 
 def console(stream: IO[str] | None = None) -> Console:
@@ -56,16 +58,44 @@ class Screen:
             whole = Text(space).append_text(row)
             self.out.print(whole, crop=False, no_wrap=True, overflow="ignore")
 
+    def field(
+        self, label: str, text: str, *, indent: int = 4, width: int = 0, style: str = ""
+    ) -> None:
+        """A label and a text beside it that wraps within its own column."""
+        column = max(width, len(label) + 2)
+        room = max(self.out.width - indent - column, 20)
+        for number, row in enumerate(Text(signs.safe(text), style=style).wrap(self.out, room)):
+            row.rstrip()
+            head = Text((label if not number else "").ljust(column), style="dim")
+            whole = Text(" " * indent).append_text(head).append_text(row)
+            self.out.print(whole, crop=False, no_wrap=True, overflow="ignore")
+
+    def code(self, source: str, indent: int = 2) -> None:
+        """Source as it is: never wrapped."""
+        for text in source.rstrip().splitlines():
+            self.out.print(
+                Text(" " * indent + text if text else ""),
+                crop=False,
+                no_wrap=True,
+                overflow="ignore",
+            )
+
     def next_step(self, step: str) -> None:
-        if step:
-            self.line(Text.assemble(("next:  ", "dim"), (step, "bold")), indent=2, hang=7)
+        """What to do now; further lines of `step` are other ways to go on."""
+        for number, way in enumerate(step.splitlines()):
+            self.field("or:" if number else "next:", way, indent=2, width=7, style="bold")
 
     def item(self, sign: str, style: str, text: str) -> None:
         """One line of a list."""
         self.line(Text.assemble((f"{sign} ", style), text), indent=2, hang=2)
 
-    def verdict(self, verdict: v.Verdict, kata: Kata, following: str = "") -> None:
-        """The whole screen of one verdict."""
+    def verdict(
+        self, verdict: v.Verdict, kata: Kata, following: str = "", elsewhere: str = ""
+    ) -> None:
+        """The whole screen of one verdict.
+
+        following: the command after a pass. elsewhere: the --file that was judged, if any.
+        """
         self._head(verdict, kata)
         self._checks(verdict)
         self._why(verdict)
@@ -76,7 +106,7 @@ class Screen:
                 self.line("What carries forward", "bold", indent=2)
                 self.line(paragraphs(carries), indent=2)
                 self.line()
-        self.next_step(verdict.next_step or _next(verdict, kata, following))
+        self.next_step(verdict.next_step or _next(verdict, kata, following, elsewhere))
 
     def _head(self, verdict: v.Verdict, kata: Kata) -> None:
         style = STYLES.get(verdict.outcome, "red")
@@ -116,27 +146,32 @@ class Screen:
         if check is None:
             if verdict.outcome != v.PASSED and verdict.message:
                 self.line(signs.safe(verdict.message), indent=2)
-                self._raised(verdict.raised)
+                self._raised(verdict.raised, said=verdict.message)
                 self.line()
             return
         evidence = check.evidence or v.Evidence()
         self.line(Text.assemble((f"{self.signs.failed} ", "red"), (check.title, "bold")), indent=2)
         if evidence.call:
-            self.line(Text.assemble(("called   ", "dim"), signs.safe(evidence.call)), indent=4)
+            self.field("called", evidence.call, width=9)
         for given in evidence.inputs:
-            self.line(Text.assemble(("with     ", "dim"), signs.safe(given)), indent=4)
-        label = (check.rung or "answered").ljust(8)
-        self.line(Text.assemble((f"{label} ", "dim"), signs.safe(check.message)), indent=4, hang=9)
+            self.field("with", given, width=9)
+        self.field(LABELS.get(check.rung, check.rung or "found"), check.message, width=9)
         self._raised(evidence.raised)
         if evidence.yours is not None:
             self.line()
             for row in side_by_side(evidence, self.signs, self.out.width - 4, self.colour):
                 row.no_wrap, row.overflow = True, "crop"
                 self.line(row, indent=4)
+        alike = [c for c in verdict.checks if c is not check and c.message == check.message]
+        if alike and evidence.raised:
+            self.line(f"({len(alike)} more stop in the same way)", "dim", indent=4)
         self.line()
 
-    def _raised(self, raised: v.Raised | None) -> None:
-        """The learner's own lines on the way to an exception; no frame of ours."""
+    def _raised(self, raised: v.Raised | None, said: str = "") -> None:
+        """The learner's own lines on the way to an exception; no frame of ours.
+
+        said: what the reader has been told already.
+        """
         if raised is None:
             return
         for frame in raised.frames[-3:]:
@@ -147,10 +182,10 @@ class Screen:
                 if raised.column and frame is raised.where:
                     offset = raised.column - 1 - (len(frame.code) - len(frame.code.lstrip()))
                     self.line(" " * max(offset, 0) + "^", "red", indent=8)
-        if raised.type:
+        if raised.type and raised.message not in said:
             said = f"{raised.type}: {raised.message}" if raised.message else raised.type
-            lines = signs.safe(said).splitlines()[:4]
-            self.line("\n".join(lines), "red", indent=4)
+            for text in signs.safe(said).splitlines()[:4]:
+                self.line(text, "red", indent=4)
 
     def _printed(self, verdict: v.Verdict) -> None:
         text = signs.safe(verdict.output).rstrip()
@@ -167,7 +202,7 @@ class Screen:
         """`kata list`: every kata, what it is about, and where it stands."""
         done = sum(state.name == DONE for state in states.values())
         self.line()
-        self.line(f"{done} of {len(catalog.ready)} done", "bold")
+        self.line(f"{done} of {len(catalog.ready)} done" if states else "the katas", "bold")
         self.line()
         current = next_kata(catalog, states)
         widest = max(len(kata.name) for kata in catalog.katas)
@@ -180,14 +215,18 @@ class Screen:
                 sign, style = "~", "yellow"
             elif current and kata.name == current.name:
                 sign, style = self.signs.here, "bold cyan"
-            says = f"{state.name}: {state.detail}" if state else "not in this version yet"
+            says = f"{state.name}: {state.detail}" if state else kata.waits_for
+            if kata.ready and not state:
+                says = ""
             text = Text.assemble((f"{sign} ", style), (kata.name.ljust(widest), "bold"))
             if self.out.width >= 72:
                 text.append(f"  {kata.blurb}", "" if kata.ready else "dim")
                 self.line(text, indent=2)
-                self.line(says, "dim", indent=6 + widest)
+                if says:
+                    self.line(says, "dim", indent=6 + widest)
             else:
-                self.line(text.append(f"  {says}", "dim"), indent=2)
+                self.line(text, indent=2)
+                self.line(says or kata.blurb, "dim", indent=6)
         self.line()
 
     def summary(self, verdicts: Sequence[v.Verdict]) -> None:
@@ -219,17 +258,16 @@ def paragraphs(markdown: str) -> str:
     return "\n\n".join(p if p.startswith("    ") else " ".join(p.split()) for p in parts)
 
 
-def _next(verdict: v.Verdict, kata: Kata, following: str) -> str:
-    again = f"kata run {kata.name}"
+def _next(verdict: v.Verdict, kata: Kata, following: str, elsewhere: str) -> str:
+    """What to do after this verdict. `elsewhere`: the --file that was judged, if any."""
+    again = f"kata run {kata.name}" + (f" --file {elsewhere}" if elsewhere else "")
     if verdict.outcome == v.PASSED:
         return following
     if verdict.outcome == v.NOT_STARTED:
         return f"open {verdict.file} and write it, then {again}"
     if verdict.outcome == v.COULD_NOT_GRADE:
         return "kata doctor"
-    if verdict.outcome == v.FAILED:
-        return f"kata hint {kata.name}, or change {verdict.file} and {again}"
-    return f"change {verdict.file}, then {again}"
+    return f"change {verdict.file}, then {again}\nkata hint {kata.name}"
 
 
 def render(verdicts: Sequence[v.Verdict], katas: dict[str, Kata], following: str = "") -> str:
