@@ -111,3 +111,16 @@ def test_a_stub_is_told_at_once(catalog):
     kata = catalog["softmax"]
     assert take_in(catalog, kata, kata.stub).outcome == v.NOT_STARTED
     assert isinstance(take_in(catalog, kata, kata.reference), Submission)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_links_are_followed_and_broken_ones_are_named(catalog, tmp_path):
+    kata = catalog["softmax"]
+    (tmp_path / "softmax.py").symlink_to(kata.reference)
+    assert isinstance(take_in(catalog, kata, tmp_path / "softmax.py"), Submission)
+    (tmp_path / "lost.py").symlink_to(tmp_path / "nowhere.py")
+    found = take_in(catalog, kata, tmp_path / "lost.py")
+    assert found.outcome == v.BROKEN
+    assert "a link to a file that is not there" in found.message
+    (tmp_path / "loop.py").symlink_to(tmp_path / "loop.py")
+    assert take_in(catalog, kata, tmp_path / "loop.py").outcome == v.BROKEN

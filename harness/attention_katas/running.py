@@ -18,6 +18,7 @@ from attention_katas.workspace import Workspace
 
 if TYPE_CHECKING:
     from attention_katas.examiner.judge import Judge
+    from attention_katas.learner.limits import Limits
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -39,13 +40,18 @@ def hidden_paths(catalog: Catalog) -> list[Path]:
 
 @contextlib.contextmanager
 def open_judge(
-    catalog: Catalog, katas: Sequence[Kata], device: str = "cpu", spawn: bool = False
+    catalog: Catalog,
+    katas: Sequence[Kata],
+    device: str = "cpu",
+    spawn: bool = False,
+    limits: Limits | None = None,
 ) -> Iterator[Judge]:
     """A judge with learner processes. Starts those first: both import torch, side by side."""
     from attention_katas.learner.start import start_learners
 
     chosen = devices.choose(device)
-    with start_learners(hidden_paths(catalog), device=chosen.name, spawn=spawn) as learners:
+    hidden = hidden_paths(catalog)
+    with start_learners(hidden, device=chosen.name, spawn=spawn, limits=limits) as learners:
         learners.expect(katas[0].banned)
         from attention_katas.examiner.judge import Judge
 
