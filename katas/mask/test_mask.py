@@ -161,6 +161,22 @@ def test_the_future_is_silent(solution, draw, same):
 
 
 @pytest.mark.law("scaled_dot_product_attention")
+def test_slopes(solution, draw):
+    """Law: its gradients are the slopes that small differences measure"""
+    exact = draw.precise == torch.float64
+    inputs = [draw(1, 1, size, 2).requires_grad_() for size in (2, 3, 3)]
+    attention = solution.scaled_dot_product_attention
+    fits = torch.autograd.gradcheck(
+        attention,
+        inputs,
+        eps=1e-6 if exact else 1e-2,
+        atol=1e-5 if exact else 5e-2,
+        raise_exception=False,
+    )
+    assert fits, "the gradients are not the slopes of what your function computes"
+
+
+@pytest.mark.law("scaled_dot_product_attention")
 def test_order_of_keys(solution, draw, same):
     """Law: reordering keys together with their values changes nothing (without the mask)"""
     q, k, v, order = draw(2, 2, 3, 4), draw(2, 2, 5, 4), draw(2, 2, 5, 6), draw.order(5)

@@ -47,9 +47,15 @@ class Draw:
     def __call__(
         self, *shape: int, dtype: torch.dtype | None = None, spread: float = 1.0
     ) -> torch.Tensor:
-        dtype = dtype or getattr(torch, self._device.precise)
+        dtype = dtype or self.precise
         numbers = torch.randn(shape, generator=self._generator, dtype=torch.float64)
         return (numbers * spread).to(dtype)
+
+    @property
+    def precise(self) -> torch.dtype:
+        """The most exact dtype of the device: float64 where there is one."""
+        dtype: torch.dtype = getattr(torch, self._device.precise)
+        return dtype
 
     def order(self, size: int) -> torch.Tensor:
         """A permutation of range(size) that moves every entry."""

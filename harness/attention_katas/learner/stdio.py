@@ -39,6 +39,15 @@ def sender(descriptor: int) -> Callable[[bytes], None]:
     return send
 
 
+def make_binary(*descriptors: int) -> None:
+    """Keep Windows from translating line ends in what are frames, not text."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        for descriptor in descriptors:
+            msvcrt.setmode(descriptor, os.O_BINARY)
+
+
 def capture_output(descriptor: int) -> None:
     """Point stdin at nothing and everything printed at `descriptor`."""
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -183,6 +183,7 @@ def _learner(descriptors: list[int], parent: int, ruleset: int, memory_mb: int) 
 def serve_alone(hidden: list[Path], memory_mb: int) -> None:
     """One learner process on its standard streams: requests in, answers out, prints on stderr."""
     requests, answers = os.dup(0), os.dup(1)
+    stdio.make_binary(requests, answers)
     stdio.capture_output(2)
     warm_up()
     ruleset = locks.files_ruleset(hidden)
