@@ -161,19 +161,9 @@ def test_the_future_is_silent(solution, draw, same):
 
 
 @pytest.mark.law("scaled_dot_product_attention")
-def test_slopes(solution, draw):
+def test_slopes(solution, draw, slopes):
     """Law: its gradients are the slopes that small differences measure"""
-    exact = draw.precise == torch.float64
-    inputs = [draw(1, 1, size, 2).requires_grad_() for size in (2, 3, 3)]
-    attention = solution.scaled_dot_product_attention
-    fits = torch.autograd.gradcheck(
-        attention,
-        inputs,
-        eps=1e-6 if exact else 1e-2,
-        atol=1e-5 if exact else 5e-2,
-        raise_exception=False,
-    )
-    assert fits, "the gradients are not the slopes of what your function computes"
+    slopes(solution.scaled_dot_product_attention, *(draw(1, 1, n, 2) for n in (2, 3, 3)))
 
 
 @pytest.mark.law("scaled_dot_product_attention")

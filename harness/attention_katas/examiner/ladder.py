@@ -242,6 +242,24 @@ def same(conversation: Conversation, device: Device) -> Callable[..., None]:
     return check
 
 
+def slopes(conversation: Conversation, device: Device) -> Callable[..., None]:
+    """`slopes(solution.f, x)`: gradients equal finite differences (torch.autograd.gradcheck).
+
+    NotVerified on a device without float64, in which small differences drown.
+    """
+
+    def check(function: Proxy, *inputs: torch.Tensor) -> None:
+        if device.precise != "float64":
+            raise failures.NotVerified("small differences need float64")
+        leaves = [tensor.clone().requires_grad_() for tensor in inputs]
+        if not torch.autograd.gradcheck(function, leaves, raise_exception=False):
+            call = conversation.calls[-1] if conversation.calls else None
+            message = "the gradients are not the slopes of what the function computes"
+            raise failures.CheckFailed(message, "gradients", call.evidence() if call else None)
+
+    return check
+
+
 def refuses(conversation: Conversation) -> Callable[..., None]:
     """`refuses(solution.f, ValueError, x, 3)`: the call raises this exception."""
 

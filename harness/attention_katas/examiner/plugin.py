@@ -2,7 +2,7 @@
 
 Fixtures for hidden tests: `solution` (the learner's functions), `draw` (inputs), `agree`
 (compare with the reference), `same` (compare for a law), `refuses` (an exception is right),
-`follows_device`, `dtypes`.
+`slopes` (finite differences), `follows_device`, `dtypes`.
 """
 
 from __future__ import annotations
@@ -120,6 +120,11 @@ class Examination:
     def same(self, solution: Solution) -> Callable[..., None]:
         assert self.conversation is not None
         return ladder.same(self.conversation, self.current().device)
+
+    @pytest.fixture
+    def slopes(self, solution: Solution) -> Callable[..., None]:
+        assert self.conversation is not None
+        return ladder.slopes(self.conversation, self.current().device)
 
     @pytest.fixture
     def refuses(self, solution: Solution) -> Callable[..., None]:
