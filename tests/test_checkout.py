@@ -123,6 +123,7 @@ def test_the_learner_process_imports_nothing_else_of_ours():
         "runner",
         "stdio",
         "wire",
+        "frames",
         "locks",
         "bans",
         "elsewhere",

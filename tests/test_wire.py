@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_katas.learner import wire
+from attention_katas.learner import frames, wire
 
 
 def reader(data: bytes):
@@ -65,14 +65,14 @@ def test_strides_are_told():
     "data",
     [
         b"nope" + bytes(12),
-        wire.PREFIX.pack(wire.MAGIC, wire.HEADER_CAP + 1, 0),
-        wire.PREFIX.pack(wire.MAGIC, 0, wire.BODY_CAP + 1),
-        wire.PREFIX.pack(wire.MAGIC, 2, 0) + b"[]",
-        wire.PREFIX.pack(wire.MAGIC, 2, 0) + b"{]",
-        wire.PREFIX.pack(wire.MAGIC, 200_000, 0) + b"[" * 200_000,
-        wire.PREFIX.pack(wire.MAGIC, 2, 8) + b"{}" + bytes(8),
-        wire.PREFIX.pack(wire.MAGIC, 2, 8) + b"{}" + b"\xff" * 8,
-        wire.PREFIX.pack(wire.MAGIC, 4, 0) + b"\xff\xfe\xff\xfe",
+        frames.PREFIX.pack(frames.MAGIC, frames.HEADER_CAP + 1, 0),
+        frames.PREFIX.pack(frames.MAGIC, 0, frames.BODY_CAP + 1),
+        frames.PREFIX.pack(frames.MAGIC, 2, 0) + b"[]",
+        frames.PREFIX.pack(frames.MAGIC, 2, 0) + b"{]",
+        frames.PREFIX.pack(frames.MAGIC, 200_000, 0) + b"[" * 200_000,
+        frames.PREFIX.pack(frames.MAGIC, 2, 8) + b"{}" + bytes(8),
+        frames.PREFIX.pack(frames.MAGIC, 2, 8) + b"{}" + b"\xff" * 8,
+        frames.PREFIX.pack(frames.MAGIC, 4, 0) + b"\xff\xfe\xff\xfe",
     ],
 )
 def test_what_is_no_frame_is_refused(data):
@@ -83,7 +83,7 @@ def test_what_is_no_frame_is_refused(data):
 def body_of(header: dict, payload: bytes) -> bytes:
     text = json.dumps(header).encode()
     body = len(text).to_bytes(8, "little") + text + payload
-    return wire.PREFIX.pack(wire.MAGIC, 2, len(body)) + b"{}" + body
+    return frames.PREFIX.pack(frames.MAGIC, 2, len(body)) + b"{}" + body
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import torch
 
 from attention_katas.catalog import Kata
 from attention_katas.examiner import failures, grids
-from attention_katas.learner import wire
+from attention_katas.learner import frames, wire
 from attention_katas.learner.host import Learner, LearnerDied, LearnerTimedOut
 from attention_katas.submission import Submission
 from attention_katas.verdict import Evidence, Frame, Raised
@@ -174,7 +174,7 @@ class Conversation:
     def _tensor(self, spec: Any, sent: wire.Tensors) -> torch.Tensor:
         try:
             value = wire.unpack(spec, sent, lambda tensor, _: tensor)
-        except wire.BadFrame:
+        except frames.BadFrame:
             value = None
         if not isinstance(value, torch.Tensor):
             raise failures.Crashed("the learner process answered with no tensor", "answered")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from attention_katas.learner import frames
 from attention_katas.learner.limits import Limits
 
 MAIN = Path(__file__).parent / "__main__.py"
@@ -117,14 +118,16 @@ class Learner:
             self.healthy = False
             self.end()
             raise LearnerTimedOut(seconds) from None
-        if isinstance(answer, wire.BadFrame):
-            self.healthy = False
-            self.end()
-            raise LearnerDied("it answered with something that is not an answer")
         if answer is None:
             self._fail()
-        header, body = answer
-        return header, body
+        try:
+            if isinstance(answer, frames.BadFrame):
+                raise answer
+            return wire.decode(*answer)
+        except frames.BadFrame:
+            self.healthy = False
+            self.end()
+            raise LearnerDied("it answered with something that is not an answer") from None
 
     def printed(self) -> str:
         """What the code printed since the last time this was called."""
@@ -144,8 +147,6 @@ class Learner:
         raise LearnerDied(how)
 
     def _read_answers(self) -> None:
-        from attention_katas.learner import wire
-
         def read_exactly(size: int) -> bytes:
             parts = bytearray()
             while len(parts) < size:
@@ -157,8 +158,8 @@ class Learner:
 
         try:
             while True:
-                self._frames.put(wire.read(read_exactly))
-        except wire.BadFrame as error:
+                self._frames.put(frames.read(read_exactly))
+        except frames.BadFrame as error:
             self._frames.put(error)
         except (EOFError, OSError, ValueError):
             self._frames.put(None)

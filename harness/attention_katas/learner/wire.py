@@ -1,7 +1,6 @@
-"""Frames between the judge and the learner process.
+"""What is in a frame between the judge and the learner process.
 
-A frame is a 16-byte prefix (magic, header length, body length), a JSON header and a body in the
-safetensors format. Both lengths are capped before anything is read, and neither part can carry
+A frame (see `frames`) has a JSON header and a body in the safetensors format; neither can carry
 code: no pickle, no torch.load. Values in a header are described by small specs (see `pack`);
 tensors travel in the body under the names that the specs give.
 """
@@ -9,7 +8,6 @@ tensors travel in the body under the names that the specs give.
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -18,42 +16,21 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
-PREFIX = struct.Struct("<4sIQ")
-MAGIC = b"AKF1"
-HEADER_CAP = 8 << 20
-BODY_CAP = 64 << 20
+from . import frames
+from .frames import BadFrame
 
 Tensors = dict[str, torch.Tensor]
 Message = dict[str, Any]
 
 
-class BadFrame(Exception):
-    """The bytes are not a frame of ours."""
-
-
 def encode(header: Message, tensors: Tensors | None = None) -> bytes:
     """One frame as bytes. Raises BadFrame when it would exceed the caps."""
-    head = json.dumps(header, ensure_ascii=False, allow_nan=True).encode(
-        "utf-8", "backslashreplace"
-    )
-    body = save_tensors(tensors) if tensors else b""
-    if len(head) > HEADER_CAP or len(body) > BODY_CAP:
-        raise BadFrame(f"a frame of {len(head)} + {len(body)} bytes is too large to send")
-    return PREFIX.pack(MAGIC, len(head), len(body)) + head + body
+    head = json.dumps(header, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return frames.build(head, save_tensors(tensors) if tensors else b"")
 
 
-def read(read_exactly: Callable[[int], bytes]) -> tuple[Message, Tensors]:
-    """The next frame from a function that returns exactly n bytes.
-
-    Raises BadFrame for anything that is not a frame, and whatever `read_exactly` raises at the
-    end of the stream.
-    """
-    magic, head_size, body_size = PREFIX.unpack(read_exactly(PREFIX.size))
-    if magic != MAGIC:
-        raise BadFrame("wrong magic")
-    if head_size > HEADER_CAP or body_size > BODY_CAP:
-        raise BadFrame(f"a frame of {head_size} + {body_size} bytes is over the cap")
-    head, body = read_exactly(head_size), read_exactly(body_size)
+def decode(head: bytes, body: bytes) -> tuple[Message, Tensors]:
+    """What the two parts of a frame say. Raises BadFrame when they say nothing."""
     try:
         header = json.loads(head)
         tensors = load_tensors(body) if body else {}
@@ -69,6 +46,11 @@ def read(read_exactly: Callable[[int], bytes]) -> tuple[Message, Tensors]:
     if not isinstance(header, dict):
         raise BadFrame("the header is not an object")
     return header, tensors
+
+
+def read(read_exactly: Callable[[int], bytes]) -> tuple[Message, Tensors]:
+    """The next frame from a function that returns exactly n bytes."""
+    return decode(*frames.read(read_exactly))
 
 
 def dtype_name(dtype: torch.dtype) -> str:
