@@ -186,9 +186,14 @@ class Progress:
             raise self._unavailable(error) from None
         db = sqlite3.connect(self.path, timeout=10.0)
         try:
-            if db.execute("pragma user_version").fetchone()[0] != 1:
+            version = db.execute("pragma user_version").fetchone()[0]
+            if version > 1:
+                raise self._unavailable(Exception("it was written by a later version of kata"))
+            tables = "select count(*) from sqlite_master where name in"
+            names = "('attempts', 'first_passes', 'hints')"
+            if not version or db.execute(f"{tables} {names}").fetchone()[0] < 3:
                 db.executescript(SCHEMA)
-        except sqlite3.Error:
+        except (sqlite3.Error, ProgressUnavailable):
             db.close()
             raise
         return db

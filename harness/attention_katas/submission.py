@@ -6,6 +6,7 @@ Nothing here runs or imports the learner's code: files are read as bytes, decode
 from __future__ import annotations
 
 import ast
+import collections
 import hashlib
 import stat
 from dataclasses import dataclass, field
@@ -51,7 +52,7 @@ class Submission:
         digest = hashlib.sha256()
         for name in sorted(self.sources):
             tree = parse(self.sources[name])
-            code = self.sources[name] if tree is None else ast.dump(tree)
+            code = self.sources[name] if tree is None else _dump(tree) or self.sources[name]
             digest.update(f"{name}\0{code}\0".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
@@ -143,12 +144,35 @@ def still_stub(source: str, kata: Kata) -> frozenset[str]:
 
 
 def _bodies(source: str) -> dict[str, str]:
+    """Bodies of the top-level functions whose name is bound just once, wherever that may be."""
     tree = parse(source)
+    if tree is None:
+        return {}
+    bound = collections.Counter(name for node in ast.walk(tree) for name in _binds(node))
     return {
-        node.name: "\n".join(ast.dump(part) for part in _without_docstring(node.body))
-        for node in (tree.body if tree else ())
-        if isinstance(node, ast.FunctionDef)
+        node.name: "\n".join(_dump(part) for part in _without_docstring(node.body))
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and bound[node.name] == 1
     }
+
+
+def _dump(node: ast.AST) -> str:
+    """The tree as text; "" for one too deep, or with numbers too long, to be written out."""
+    try:
+        return ast.dump(node)
+    except (RecursionError, ValueError, MemoryError):
+        return ""
+
+
+def _binds(node: ast.AST) -> list[str]:
+    """The names that a node of a syntax tree gives a meaning to."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return [node.id]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name for alias in node.names]
+    return []
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

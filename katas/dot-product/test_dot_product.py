@@ -26,6 +26,7 @@ def test_any_leading_axes(solution, draw, agree):
 def test_all_sizes_equal(solution, draw, agree):
     """Is right, too, when every axis has the same size"""
     agree(solution.attention_scores, draw(4, 4, 4, 4), draw(4, 4, 4, 4))
+    agree(solution.attention_scores, draw(2, 5, 3), draw(2, 5, 3))
 
 
 def test_short_and_narrow(solution, draw, agree):
@@ -38,6 +39,7 @@ def test_short_and_narrow(solution, draw, agree):
 def test_long_vectors_count(solution, draw, agree):
     """Counts how long the vectors are, not only where they point"""
     agree(solution.attention_scores, draw(3, 5, spread=4.0), draw(4, 5, spread=0.25))
+    agree(solution.attention_scores, draw(3, 40, spread=30.0), draw(40, 40, spread=30.0))
 
 
 def test_other_dtypes(solution, draw, agree, dtypes):

@@ -42,5 +42,7 @@ def multi_head_attention(
 
     A query with no key to attend to gets a blend of zeros, and so b_o.
     Raises ValueError when num_heads does not divide D.
+
+    You may import what you have written: `from softmax import softmax`.
     """
     raise NotImplementedError("multi_head_attention is yours to write")

@@ -28,9 +28,11 @@ def test_one_axis_alone(solution, draw, agree):
 
 def test_honours_dim(solution, draw, agree):
     """Sums to one along the axis that dim names, not always the last"""
-    for dim in (0, 1, -2, 3):
+    for dim in range(-4, 4):
         agree(solution.softmax, draw(2, 3, 4, 5), dim=dim, weights=dim)
+    agree(solution.softmax, draw(3, 4), 0, weights=0)
     agree(solution.softmax, draw(3, 4, 5), 1, weights=1)
+    agree(solution.softmax, draw(2, 1, 3, 4, 2), dim=2, weights=2)
 
 
 def test_entries_of_any_size(solution, draw, agree):
@@ -38,6 +40,7 @@ def test_entries_of_any_size(solution, draw, agree):
     x = draw(3, 5, dtype=torch.float32)
     agree(solution.softmax, x + 1000, tolerance=1e-3, weights=-1)
     agree(solution.softmax, x - 1000, tolerance=1e-3, weights=-1)
+    agree(solution.softmax, x.to(draw.precise) - 3e4, tolerance=1e-2, weights=-1)
 
 
 def test_rows_far_apart(solution, draw, agree):
@@ -51,10 +54,17 @@ def test_rows_far_apart(solution, draw, agree):
     )
 
 
+def test_long_rows(solution, draw, agree):
+    """Is right for a row of three hundred scores, whichever way they lean"""
+    lean = torch.linspace(-6, 6, 300, dtype=draw.precise)
+    agree(solution.softmax, draw(6, 300) + lean, weights=-1)
+    agree(solution.softmax, draw(6, 300) - lean, weights=-1)
+
+
 def test_one_entry_far_above(solution, draw, agree):
     """Survives one score that towers over its row"""
     x = draw(3, 6, dtype=torch.float32)
-    x[0, 1], x[1, 4], x[2, 0], x[2, 5] = 200.0, 5000.0, 300.0, 299.0
+    x[0, 1], x[1, 4], x[2, 0], x[2, 5] = 200.0, 5e4, 300.0, 299.0
     agree(solution.softmax, x, tolerance=1e-3, weights=-1)
     agree(solution.softmax, x.to(draw.precise), tolerance=1e-3, weights=-1)
 
@@ -65,13 +75,19 @@ def test_minus_infinity_gets_zero(solution, draw, agree):
     hidden = torch.zeros(4, 6, dtype=torch.bool)
     hidden[0, 1:] = hidden[1, 3:] = hidden[2, ::2] = True
     x = x.masked_fill(hidden, -INF)
-    agree(solution.softmax, x, weights=-1, masked=hidden.expand(3, 4, 6))
+    hidden = hidden.expand(3, 4, 6)
+    agree(solution.softmax, x, weights=-1, masked=hidden)
+    agree(solution.softmax, x.transpose(0, 2), dim=0, weights=0, masked=hidden.transpose(0, 2))
+    agree(solution.softmax, x.float(), weights=-1, masked=hidden)
 
 
 def test_other_dtypes(solution, draw, agree, dtypes):
     """Keeps the dtype of its input, in half precision too"""
     for dtype in dtypes:
         agree(solution.softmax, draw(3, 4, 7, dtype=dtype), weights=-1)
+        agree(solution.softmax, draw(3, 4, 7, dtype=dtype), dim=1, weights=1)
+    # Beyond what exponentials hold, in half precision and in float32. Scores are coarse there.
+    agree(solution.softmax, draw(3, 7).half() + 100, tolerance=6e-2, weights=-1)
 
 
 def test_any_memory_layout(solution, draw, agree):

@@ -49,6 +49,10 @@ main.add_command(dev)
 
 def entry() -> None:
     """`kata` on the command line: `main`, without taking torch down piece by piece at the end."""
+    for stream in (sys.stdout, sys.stderr):
+        # What this terminal cannot show is written out in escapes, instead of stopping us.
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     code: Any = 0
     try:
         main(prog_name="kata")
@@ -56,7 +60,7 @@ def entry() -> None:
         code = stop.code
     if not isinstance(code, int) or "torch" not in sys.modules:
         sys.exit(code)
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)

@@ -21,6 +21,7 @@ from attention_katas.cli.shared import (
     unless_unavailable,
 )
 from attention_katas.errors import KataError, NoWorkspace, ProgressUnavailable
+from attention_katas.progress import DONE
 
 
 @click.command()
@@ -163,7 +164,7 @@ def solution(name: str, peek: bool) -> None:
     out.line()
     out.code(kata.reference.read_text(encoding="utf-8"))
     out.line()
-    out.next_step("kata list")
+    out.next_step("kata list" if passed else f"kata run {kata.name}")
 
 
 @click.command()
@@ -198,4 +199,5 @@ def progress() -> None:
             tries = "1 attempt" if state.attempts == 1 else f"{state.attempts} attempts"
             out.line(f"{kata.name}: {tries}{first}", "dim", indent=2)
     out.line()
-    out.next_step("kata run")
+    done = all(state.name == DONE for state in states.values())
+    out.next_step("kata checkpoint" if done else "kata run")

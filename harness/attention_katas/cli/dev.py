@@ -48,18 +48,19 @@ def check(ctx: click.Context, names: tuple[str, ...]) -> None:
             for problem in problems:
                 out.item(out.signs.failed, "red", problem)
             found += len(problems)
-    chosen = [kata for kata in chosen if kata.ready]
+    chosen, reports = [kata for kata in chosen if kata.ready], {}
     with contextlib.ExitStack() as stack:
         status = stack.enter_context(waiting("checking ..."))
         judge = stack.enter_context(open_judge(katas, chosen)) if chosen else None
         for kata in chosen:
             assert judge is not None
             status(f"checking {kata.name} ...")
-            report = check_kata(katas, kata, judge)
-            out.line(f"{kata.name}: {report.summary}", "bold")
-            for problem in report.problems:
-                out.item(out.signs.failed, "red", problem)
-            found += len(report.problems)
+            reports[kata.name] = check_kata(katas, kata, judge)
+    for name, report in reports.items():
+        out.line(f"{name}: {report.summary}", "bold")
+        for problem in report.problems:
+            out.item(out.signs.failed, "red", problem)
+        found += len(report.problems)
     out.line()
     out.line(
         "all good" if not found else f"{found} problem{'s' * (found > 1)}",

@@ -84,7 +84,7 @@ def say(message: str, next_step: str = "") -> None:
 
 
 def _remember(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
-    ctx.find_root().meta[PRIVATE] = value
+    ctx.find_root().meta[PRIVATE] = value.resolve() if value else None
 
 
 def katas_option(function: Callable[..., Any]) -> Callable[..., Any]:

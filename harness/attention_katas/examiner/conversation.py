@@ -148,6 +148,7 @@ class Conversation:
         except failures.CheckFailed as failure:
             failure.rung, failure.message = "gradients", f"backward(): {failure.message}"
             raise
+        self._note_changes(call, reply, sent)
         specs = reply.get("gradients")
         if not isinstance(specs, list):
             raise failures.Crashed("the answer to backward() was not understood", "gradients")
@@ -166,10 +167,19 @@ class Conversation:
         call.answer = self._tensor(reply.get("returned"), sent)
         call.output_device = str(reply.get("device", ""))
         call.differentiable = reply.get("differentiable") is True
+        if reply.get("overwrote") is True:
+            message = (
+                "this call rewrote the answer of an earlier one; return a new tensor each time"
+            )
+            raise failures.CheckFailed(message, "inputs unchanged", call.evidence())
+        self._note_changes(call, reply, sent)
+
+    def _note_changes(self, call: Call, reply: wire.Message, sent: wire.Tensors) -> None:
         changed = reply.get("changed")
         for entry in changed if isinstance(changed, list) else ():
-            if isinstance(entry, dict) and isinstance(entry.get("position"), int):
-                call.changed[entry["position"]] = self._tensor(entry.get("now"), sent)
+            position = entry.get("position") if isinstance(entry, dict) else None
+            if isinstance(position, int) and 0 <= position < len(call.names):
+                call.changed[position] = self._tensor(entry.get("now"), sent)
 
     def _tensor(self, spec: Any, sent: wire.Tensors) -> torch.Tensor:
         try:
@@ -276,19 +286,19 @@ class _Link(torch.autograd.Function):
 
 def exception(data: dict[str, Any], submission: Submission) -> Raised:
     """An exception from the learner process, with the lines of source that belong to it."""
-    frames = []
-    for entry in data.get("frames") or ():
-        file, line, function = (*entry, "", 0, "")[:3]
-        lines = submission.sources.get(str(file).removesuffix(".py"), "").splitlines()
-        known = isinstance(line, int) and 0 < line <= len(lines)
-        code = lines[line - 1].rstrip()[:200] if known else ""
-        frames.append(Frame(str(file), line if isinstance(line, int) else 0, str(function), code))
+    told, found = data.get("frames"), []
+    for entry in told if isinstance(told, list) else ():
+        if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[1], int)):
+            continue
+        file, line, function = str(entry[0])[:200], entry[1], str(entry[2])[:200]
+        lines = submission.sources.get(file.removesuffix(".py"), "").split("\n")
+        code = lines[line - 1].rstrip()[:200] if 0 < line <= len(lines) else ""
+        found.append(Frame(file, line, function, code))
     column = data.get("column")
+    if not (isinstance(column, int) and found and 0 < column <= len(found[-1].code) + 1):
+        column = None
     return Raised(
-        str(data.get("type", "")),
-        str(data.get("message", "")),
-        frames,
-        column if isinstance(column, int) else None,
+        str(data.get("type", ""))[:200], str(data.get("message", ""))[:2000], found, column
     )
 
 

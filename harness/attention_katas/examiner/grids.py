@@ -118,6 +118,8 @@ def _range(tensor: torch.Tensor) -> str:
     numbers = tensor.detach()[torch.isfinite(tensor)]
     if not tensor.is_floating_point() or not numbers.numel():
         return ""
-    low, high = (f"{float(number):.4g}" for number in (numbers.min(), numbers.max()))
-    span = f", from {low} to {high}" if low != high else f", all {low}"
+    ends = [float(number) for number in (numbers.min(), numbers.max())]
+    low, high = (f"{number:.4g}" for number in ends)
+    span = f", from {low} to {high}" if low != high else f", around {low}"
+    span = f", all {low}" if ends[0] == ends[1] else span
     return span + (", and -inf" if bool(torch.isneginf(tensor).any()) else "")

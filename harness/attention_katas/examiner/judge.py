@@ -98,6 +98,7 @@ class Judge:
             verdict.outcome = v.BROKEN if broken else failure.outcome
             verdict.raised = failure.evidence.raised if failure.evidence else None
             verdict.message = _why_broken(verdict.raised, failure.message, submission)
+            verdict.next_step = _earlier_kata(verdict.raised, submission)
             verdict.output = learner.printed()
             return False
         finally:
@@ -128,17 +129,15 @@ class Judge:
         verdict.outcome = outcome(verdict.checks)
         first = verdict.first_failure
         verdict.message = first.message if first else ""
-        verdict.next_step = _earlier_kata(first, submission)
+        raised = first.evidence.raised if first and first.evidence else None
+        verdict.next_step = _earlier_kata(raised, submission)
 
 
-def _earlier_kata(check: v.Check | None, submission: Submission) -> str:
-    """The kata to write first, when that is what stopped this check."""
-    raised = check.evidence.raised if check and check.evidence else None
+def _earlier_kata(raised: v.Raised | None, submission: Submission) -> str:
+    """The kata to look at first, when what stopped this one happened in its file."""
     where = raised.where if raised else None
-    if where is None or raised is None or raised.type != "NotImplementedError":
-        return ""
-    module = where.file.removesuffix(".py")
-    if module == submission.kata.module or module not in submission.unwritten:
+    module = where.file.removesuffix(".py") if where else submission.kata.module
+    if module == submission.kata.module or module not in submission.sources:
         return ""
     return f"kata run {module.replace('_', '-')}"
 
@@ -238,8 +237,8 @@ def load_module(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
-    except (OSError, SyntaxError, ImportError) as error:
-        raise CouldNotGrade(f"{path} cannot be loaded: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise CouldNotGrade(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(str(path.parent))
         for name in set(sys.modules) - known:

@@ -44,13 +44,11 @@ class Agree:
     ) -> torch.Tensor:
         """Climb the whole ladder; returns the learner's answer.
 
-        gradients: compare them too (in the first dtype of the device only; a half-precision
-        gradient is no sharper evidence). tolerance: instead of the dtype's own, for inputs far
-        from unit spread. weights: the axis along which the answer sums to one, to show the
-        sums. masked: entries that the function has to hide: exactly zero, and drawn apart.
+        gradients: compare them too; in half precision they only have to arrive.
+        tolerance: instead of the dtype's own, for inputs far from unit spread.
+        weights: the axis along which the answer sums to one, to show the sums.
         """
-        precise = getattr(torch, self._device.precise)
-        differentiate = gradients and all(t.dtype == precise for t in _floats((args, kwargs)))
+        differentiate = gradients and bool(_floats((args, kwargs)))
         asked_args, asked_kwargs = _copies((args, kwargs), differentiate)
         expected, truth = self._expect(function.__name__, args, kwargs, differentiate)
         answer = function(*asked_args, **asked_kwargs)
@@ -64,7 +62,7 @@ class Agree:
         climb.values(answer, expected, allowed)
         if differentiate and truth.requires_grad:
             try:
-                self._gradients(climb, (asked_args, asked_kwargs), answer, truth, allowed)
+                self._gradients(climb, (asked_args, asked_kwargs), answer, truth, tolerance)
             except failures.CheckFailed:
                 climb.unchanged()  # a changed input is what broke the gradient, so say that
                 raise
@@ -87,9 +85,10 @@ class Agree:
         asked: Any,
         answer: torch.Tensor,
         truth: torch.Tensor,
-        allowed: float,
+        tolerance: float | None,
     ) -> None:
-        upstream = torch.randn(truth.shape, generator=self._generator, dtype=truth.dtype)
+        # Larger than one, so that a gradient that is cut to a range is seen.
+        upstream = 4 * torch.randn(truth.shape, generator=self._generator, dtype=truth.dtype)
         inputs = _floats(asked)
         names = [n for n, t in zip(climb.names, tensors_in(asked), strict=False) if t.requires_grad]
         if not answer.requires_grad:
@@ -102,6 +101,8 @@ class Agree:
         for position, (mine, theirs) in enumerate(zip(yours, wanted, strict=True)):
             name = names[position] if position < len(names) else f"input {position}"
             target = torch.zeros_like(self._leaves[position]) if theirs is None else theirs
+            allowed = self._device.gradient_tolerance(answer.dtype)
+            allowed = None if allowed is None else max(allowed, tolerance or 0.0)
             climb.gradient(name, mine, target, allowed)
 
 
@@ -186,18 +187,24 @@ class _Climb:
         self.fail("values", message, **self._grids(answer, expected, wrong, at))
 
     def gradient(
-        self, name: str, mine: torch.Tensor | None, expected: torch.Tensor, allowed: float
+        self, name: str, mine: torch.Tensor | None, expected: torch.Tensor, allowed: float | None
     ) -> None:
+        """The gradient of one input; without `allowed` it only has to arrive.
+
+        Measured against the largest entry: gradients are sums, in which small ones drown.
+        """
+        scale = max(1.0, float(expected.abs().max())) if expected.numel() else 1.0
         if mine is None:
             # The true gradient of some inputs is zero up to rounding; None is right there.
-            if bool((expected.abs() > allowed).any()):
+            if bool((expected.abs() > 1e-6 * scale).any()):
                 self.fail("gradients", f"no gradient reaches {name}: it is cut off on the way")
             return
         if mine.shape != expected.shape:
             self.fail("gradients", f"the gradient of {name} has the wrong shape")
         pattern = _pattern(mine) != _pattern(expected)
-        wrong, _ = _differences(mine, expected, allowed)
-        wrong = wrong | pattern
+        wrong = pattern
+        if allowed is not None:
+            wrong = pattern | _differences(mine, expected, allowed * scale)[0]
         if (~wrong).all():
             return
         self.masked = (

@@ -71,6 +71,7 @@ class Examination:
         self.conversation: Conversation | None = None
         self.stand_in = False
         self.printed = ""
+        self.broken: list[str] = []
 
     def current(self) -> Round:
         assert self.round is not None
@@ -136,6 +137,11 @@ class Examination:
         assert self.conversation is not None
         return ladder.follows_device(self.conversation)
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            lines = str(report.longrepr).strip().splitlines()
+            self.broken.append(lines[-1].removeprefix("E").strip() if lines else report.nodeid)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         self.printed = ""
@@ -158,6 +164,8 @@ class Examination:
             raise
         except Exception as error:
             self.stand_in = True
+            if self.conversation is not None:
+                self.conversation.calls.clear()
             given: dict[str, Any] = dict(pyfuncitem.funcargs)
             _generator(self.current(), pyfuncitem.name, given.get("generator"))
             pyfuncitem.obj(**{name: given[name] for name in pyfuncitem._fixtureinfo.argnames})

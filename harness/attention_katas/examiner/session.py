@@ -70,10 +70,12 @@ class Session:
                 self.session = pytest.Session.from_config(self.config)
                 self.config.hook.pytest_sessionstart(session=self.session)
                 self.items = self.session.perform_collect()
-            except (pytest.UsageError, pytest.Collector.CollectError, ImportError) as error:
+            except (Exception, SystemExit, pytest.exit.Exception) as error:
                 raise CouldNotGrade(f"the hidden tests cannot be collected: {error}") from error
-        if not self.items:
-            raise CouldNotGrade(f"no hidden tests found: {said.getvalue().strip()[-300:]}")
+        broken = getattr(plugin, "broken", [])
+        if broken or not self.items:
+            why = broken[0] if broken else said.getvalue().strip()[-300:] or "there are none"
+            raise CouldNotGrade(f"the hidden tests cannot be collected: {why}")
 
     def items_of(self, file: Path) -> list[pytest.Function]:
         """The checks of one kata, in order. Raises CouldNotGrade when there are none."""
@@ -96,9 +98,12 @@ class Session:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             self.session.exitstatus = pytest.ExitCode.OK
             reporter.pytest_sessionfinish(self.session)
+        except (SystemExit, pytest.exit.Exception) as error:
+            raise CouldNotGrade(f"a hidden test ended the run: {error}") from error
         finally:
             self.config.pluginmanager.unregister(reporter)
-            del self.config._json_report  # type: ignore[attr-defined] # else the plugin unregisters it again at the end
+            with contextlib.suppress(AttributeError):
+                del self.config._json_report  # type: ignore[attr-defined] # else the plugin unregisters it again at the end
         entries = {entry["nodeid"]: entry for entry in (reporter.report or {}).get("tests", [])}
         missing = [item.name for item in items if item.nodeid not in entries]
         if missing:

@@ -37,6 +37,10 @@ class DeviceMismatch(RuntimeError):
     """Tensors of two devices met in one operator."""
 
 
+class CannotPretend(RuntimeError):
+    """A tensor was made on the claimed device in a way that this module does not see."""
+
+
 class Elsewhere(torch.Tensor):
     """A tensor that claims to live on another device; `held` has its numbers."""
 
@@ -102,7 +106,10 @@ def _from_data(original: Callable[..., torch.Tensor]) -> Callable[..., torch.Ten
 def _answer(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     tensors = _tensors((args, kwargs))
     ours = any(isinstance(t, Elsewhere) for t in tensors)
-    strangers = [t for t in tensors if not isinstance(t, Elsewhere) and t.dim() > 0]
+    plain = [t for t in tensors if not isinstance(t, Elsewhere)]
+    if any(t.device.type == CLAIM.type for t in plain):
+        raise CannotPretend(f"{func} met a tensor without numbers")
+    strangers = [t for t in plain if t.dim() > 0]
     if ours and strangers and func not in CROSSES:
         raise DeviceMismatch(
             f"{func} met a tensor on {strangers[0].device} and one on the device of the inputs"

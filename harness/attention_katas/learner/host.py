@@ -185,7 +185,8 @@ def how_it_ended(status: int) -> str:
     """How a process ended, from its wait status."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        name = signal.Signals(number).name
+        known_signals = {int(one): one.name for one in signal.Signals}
+        name = known_signals.get(number, f"signal {number}")
         known = {"SIGSEGV": "segmentation fault", "SIGABRT": "abort", "SIGXCPU": "processor time"}
         return f"the process was ended by {name}" + (f" ({known[name]})" if name in known else "")
     return f"the process exited by itself with status {os.WEXITSTATUS(status)}"

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from safetensors.torch import save as save_tensors
 
 from . import bans, elsewhere, wire
 
@@ -27,6 +28,7 @@ _grad = torch.autograd.grad
 _enable_grad = torch.enable_grad
 _empty_strided = torch.empty_strided
 _strided = torch.strided
+_save = save_tensors
 
 MESSAGE_CAP = 2000
 
@@ -62,7 +64,7 @@ class Runner:
     def __init__(self) -> None:
         self.module: types.ModuleType | None = None
         self.sources: dict[str, str] = {}
-        self.answers: dict[int, tuple[torch.Tensor, list[torch.Tensor]]] = {}
+        self.answers: dict[int, _Answer] = {}
 
     def answer(self, request: wire.Message, tensors: wire.Tensors) -> bytes:
         """The reply to one request, as a frame."""
@@ -75,7 +77,12 @@ class Runner:
             reply, sent = {"raised": self.describe(error)}, {}
         reply["banned"] = list(bans.called_here)
         _flush()
-        return wire.encode(reply, sent)
+        try:
+            return wire.encode(reply, sent)
+        except Exception as error:  # noqa: BLE001 - a dtype or a size that cannot travel
+            said = f"something that cannot be compared: {_text(error)[:200]}"
+            odd = {"type": "Unanswerable", "message": said, "frames": []}
+            return wire.encode({"raised": odd, "banned": []})
 
     def load(self, request: wire.Message, _: wire.Tensors, __: wire.Tensors) -> wire.Message:
         """Compile and run the file, and say what became of each wanted function."""
@@ -109,27 +116,32 @@ class Runner:
             return placed
 
         away = request.get("elsewhere") is True
-        args = wire.unpack(request["args"], tensors, _move_away if away else place)
-        kwargs = wire.unpack(request["kwargs"], tensors, _move_away if away else place)
         function = getattr(self.module, request["function"])
-        with _enable_grad(), elsewhere.pretend() if away else contextlib.nullcontext():
-            returned = function(*args, **kwargs)
+        with _enable_grad():
+            args = wire.unpack(request["args"], tensors, _move_away if away else place)
+            kwargs = wire.unpack(request["kwargs"], tensors, _move_away if away else place)
+            with elsewhere.pretend() if away else contextlib.nullcontext():
+                returned = function(*args, **kwargs)
         where = "elsewhere" if type(returned) is elsewhere.Elsewhere else ""
         returned = getattr(returned, "held", returned) if where else returned
-        reply: wire.Message = {"changed": _changed(inputs, tensors, sent)}
+        reply: wire.Message = {
+            "changed": _changed(inputs, tensors, sent),
+            "overwrote": any(answer.overwritten() for answer in self.answers.values()),
+        }
         if not isinstance(returned, _tensor_type):
             return {**reply, "odd": _type(returned).__name__, "repr": _short(returned)}
         reply["device"] = where or str(returned.device)
         reply["differentiable"] = bool(returned.requires_grad)
         reply["returned"] = wire.pack(_dense(returned), sent)
-        self.answers[request["id"]] = (returned, leaves)
+        self.answers[request["id"]] = _Answer(returned, leaves, inputs, tensors)
         return reply
 
     def backward(
         self, request: wire.Message, tensors: wire.Tensors, sent: wire.Tensors
     ) -> wire.Message:
         """The gradients that reach each input for a given gradient of the output."""
-        output, wanted = self.answers[request["id"]]
+        answer = self.answers[request["id"]]
+        output, wanted = answer.output, answer.leaves
         upstream = wire.unpack(request["upstream"], tensors, lambda t, s: t.to(output.device))
         if not output.requires_grad:
             return {"gradients": [None] * len(wanted)}
@@ -137,7 +149,8 @@ class Runner:
         loss = (output * upstream).sum()
         gradients = _grad(loss, wanted, retain_graph=True, allow_unused=True)
         specs = [None if g is None else wire.pack(_dense(g), sent) for g in gradients]
-        return {"gradients": specs}
+        changed = _changed(answer.inputs, answer.sent, sent)
+        return {"gradients": specs, "changed": changed}
 
     def describe(self, error: BaseException) -> wire.Message:
         """An exception as data: only the frames of the learner's own files."""
@@ -165,6 +178,27 @@ class Runner:
         if isinstance(error, ImportError) and error.name:
             described["missing"] = error.name
         return described
+
+
+class _Answer:
+    """An answer that was given, with what it came from: backward needs both, and so does honesty.
+
+    An answer must stay what it was: a function that gives the same buffer back at every call
+    rewrites its earlier answers.
+    """
+
+    def __init__(
+        self,
+        output: torch.Tensor,
+        leaves: list[torch.Tensor],
+        inputs: list[tuple[torch.Tensor, wire.Message]],
+        sent: wire.Tensors,
+    ) -> None:
+        self.output, self.leaves, self.inputs, self.sent = output, leaves, inputs, sent
+        self.copy = output.detach().clone()
+
+    def overwritten(self) -> bool:
+        return not _same(self.copy, self.output.detach())
 
 
 def _place(tensor: torch.Tensor, spec: wire.Message, device: str) -> torch.Tensor:
@@ -195,9 +229,8 @@ def _changed(
 
 def _same(before: torch.Tensor, after: torch.Tensor) -> bool:
     """Equal in shape and entries; NaN equals NaN."""
-    if before.shape != after.shape or before.dtype != after.dtype:
-        return False
-    return bool(((before == after) | ((before != before) & (after != after))).all())
+    # As bytes: the submission may have replaced what == means for tensors.
+    return _save({"t": before.contiguous()}) == _save({"t": after.contiguous()})
 
 
 def _dense(tensor: torch.Tensor) -> torch.Tensor:

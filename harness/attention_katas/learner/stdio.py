@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -59,6 +60,8 @@ def capture_output(descriptor: int) -> None:
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", 1, **options)  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, **options)  # type: ignore[misc]
     builtins.input = _no_input
+    # Nothing can be written; code that asks where (torch.utils.checkpoint does) gets an answer.
+    tempfile.tempdir = "/tmp"  # noqa: S108
     sys.breakpointhook = _no_breakpoint
     warnings.formatwarning = _short_warning
 

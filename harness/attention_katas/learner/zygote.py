@@ -86,6 +86,7 @@ class Nursery:
                 continue
         for pid in list(self.children):
             self.end(pid)
+        self.end_orphans()
 
     def serve_one(self) -> bool:
         data, descriptors, _, _ = socket.recv_fds(self.control, 1 << 16, 2)
@@ -133,6 +134,7 @@ class Nursery:
             return -1
         status = self.children.pop(pid)
         if status != -1:
+            self.end_orphans()
             return status
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
@@ -172,6 +174,9 @@ def _learner(descriptors: list[int], parent: int, ruleset: int, memory_mb: int) 
         on.append(locks.empty_environment())
         on.append(locks.limits(memory_mb, CPU_SECONDS))
         on.append(locks.files(ruleset))
+        # torch drops its thread pool in a forked child, and two threads that both make the new one
+        # trip over each other; made here, it is there before the submission starts any.
+        torch.set_num_threads(1)
         send = stdio.sender(line)
         send(wire.encode({"pid": os.getpid(), "locks": [lock for lock in on if lock]}))
         runner.serve(stdio.exact_reader(line), send)

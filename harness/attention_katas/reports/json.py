@@ -15,4 +15,4 @@ def render(verdicts: Sequence[Verdict]) -> str:
         "exit_code": exit_code(list(verdicts)),
         "verdicts": [verdict.to_dict() for verdict in verdicts],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    return json.dumps(document, indent=2)

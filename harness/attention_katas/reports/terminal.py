@@ -24,9 +24,10 @@ LABELS = {"answered": "answer", "inputs unchanged": "inputs", "nothing banned": 
 
 def console(stream: IO[str] | None = None) -> Console:
     """A console that is readable everywhere: no colour where none is wanted or possible."""
-    stream = stream or sys.stdout
+    stream = stream or sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    columns = os.environ.get("COLUMNS", "")
     dumb = os.environ.get("TERM") in ("dumb", "unknown")
-    width = None if stream.isatty() else int(os.environ.get("COLUMNS") or 80)
+    width = None if stream.isatty() else max(int(columns), 20) if columns.isdecimal() else 80
     return Console(
         file=stream,
         highlight=False,
@@ -152,10 +153,10 @@ class Screen:
         evidence = check.evidence or v.Evidence()
         self.line(Text.assemble((f"{self.signs.failed} ", "red"), (check.title, "bold")), indent=2)
         if evidence.call:
-            self.field("called", evidence.call, width=9)
+            self.field("called", evidence.call, width=11)
         for given in evidence.inputs:
-            self.field("with", given, width=9)
-        self.field(LABELS.get(check.rung, check.rung or "found"), check.message, width=9)
+            self.field("with", given, width=11)
+        self.field(LABELS.get(check.rung, check.rung or "found"), check.message, width=11)
         self._raised(evidence.raised)
         if evidence.yours is not None:
             self.line()
