@@ -146,7 +146,8 @@ class Runner:
         if not output.requires_grad:
             return {"gradients": [None] * len(wanted)}
         # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second.
-        loss = (output * upstream).sum()
+        with _enable_grad():
+            loss = (output * upstream).sum()
         gradients = _grad(loss, wanted, retain_graph=True, allow_unused=True)
         specs = [None if g is None else wire.pack(_dense(g), sent) for g in gradients]
         changed = _changed(answer.inputs, answer.sent, sent)
