@@ -87,12 +87,12 @@ def main() -> None:
     cold = [*kata, "--device", "cpu", "--file", "reference/softmax.py"]
     bare = [sys.executable, "-c", "import torch"]
     seconds(bare), seconds(cold)
-    pairs = [(seconds(cold), seconds(bare)) for _ in range(2 if quick else 11)]
+    pairs = [(seconds(cold), seconds(bare)) for _ in range(2 if quick else 9)]
     ratio = statistics.median(a / b for a, b in pairs)
     print(f"kata run softmax, cold      {statistics.median(a for a, _ in pairs):6.2f} s")
     print(f"python -c 'import torch'    {statistics.median(b for _, b in pairs):6.2f} s")
     print(f"ratio, pair by pair         {ratio:6.2f}")
-    warm = warm_ms(10 if quick else 40)
+    warm = warm_ms(3 if quick else 20)
     for name, value in warm.items():
         print(f"{name + ', warm':28}{value:6.0f} ms")
     peak = round(peak_mb(cold)) if os.path.exists("/proc/self/smaps_rollup") else None

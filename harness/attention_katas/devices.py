@@ -18,8 +18,9 @@ NAMES = ("auto", "cpu", "cuda", "mps")
 #   float64   right code divides by torch.sqrt(torch.tensor(d_k)), whose root is float32 and off
 #             by 2e-7, or takes its softmax in float32; the smallest gap of a known mistake is 1e-3.
 #   float32   unit spread only: the plain formula is off by 1e-6 up to T = 256, d_k = 128.
-#   bfloat16, float16   unit spread only: worst right answer measured 3e-2 and 3e-3, doubled.
-TOLERANCES = {"float64": 5e-6, "float32": 1e-5, "bfloat16": 6e-2, "float16": 6e-3}
+#   bfloat16, float16   unit spread only: worst right answer measured 7e-2 and 7e-3, for
+#             sums that cancel and are kept in the input's own dtype.
+TOLERANCES = {"float64": 5e-6, "float32": 1e-5, "bfloat16": 8e-2, "float16": 8e-3}
 # Of gradients, relative to the largest entry. Half precision has none: a gradient there only has
 # to arrive, since how it is rounded on the way says nothing about understanding.
 GRADIENTS = {"float64": 1e-5, "float32": 1e-4}
