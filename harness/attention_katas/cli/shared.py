@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from attention_katas import catalog
-from attention_katas.errors import BadContent, KataError, NoWorkspace, ProgressUnavailable
+from attention_katas.errors import BadContent, KataError, ProgressUnavailable
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -157,13 +157,6 @@ def unless_unavailable() -> Iterator[None]:
         yield
     except ProgressUnavailable as error:
         say(error.message)
-
-
-@contextlib.contextmanager
-def without_workspace() -> Iterator[None]:
-    """For what works without one, only less well."""
-    with contextlib.suppress(NoWorkspace):
-        yield
 
 
 @contextlib.contextmanager

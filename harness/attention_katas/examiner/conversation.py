@@ -41,7 +41,6 @@ class Call:
     names: list[str]
     answer: torch.Tensor | None = None
     output_device: str = ""
-    differentiable: bool = False
     changed: dict[int, torch.Tensor] = field(default_factory=dict)
 
     def evidence(self, **more: Any) -> Evidence:
@@ -166,7 +165,6 @@ class Conversation:
             raise _not_a_tensor(call, str(reply["odd"]), str(reply.get("repr", "")))
         call.answer = self._tensor(reply.get("returned"), sent)
         call.output_device = str(reply.get("device", ""))
-        call.differentiable = reply.get("differentiable") is True
         if reply.get("overwrote") is True:
             message = (
                 "this call rewrote the answer of an earlier one; return a new tensor each time"

@@ -131,7 +131,6 @@ class Runner:
         if not isinstance(returned, _tensor_type):
             return {**reply, "odd": _type(returned).__name__, "repr": _short(returned)}
         reply["device"] = where or str(returned.device)
-        reply["differentiable"] = bool(returned.requires_grad)
         reply["returned"] = wire.pack(_dense(returned), sent)
         self.answers[request["id"]] = _Answer(returned, leaves, inputs, tensors)
         return reply
