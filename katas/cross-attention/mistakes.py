@@ -27,16 +27,59 @@ def _soft(scores, allowed, dim=-1):
     return e / total.masked_fill(total == 0, 1)
 
 
+def _filled(scores, allowed, fill):
+    weights = scores.masked_fill(~allowed, fill).softmax(-1)
+    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
+
+
+def _weak(scores, allowed):
+    return _filled(scores, allowed, -1e4)
+
+
+def _billion(scores, allowed):
+    return _filled(scores, allowed, -1e9)
+
+
+def _late(scores, allowed):
+    weights = scores.softmax(-1) * allowed
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+
+
+def _late_epsilon(scores, allowed):
+    weights = scores.softmax(-1) * allowed
+    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
+
+
+def _hidden_maximum(scores, allowed):
+    e = (scores - scores.amax(-1, keepdim=True).detach()).exp() * allowed
+    total = e.sum(-1, keepdim=True)
+    return e / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+
+
+def _one_maximum(scores, allowed):
+    e = (scores - scores.masked_fill(~allowed, -INF).max().detach()).masked_fill(~allowed, -INF)
+    total = e.exp().sum(-1, keepdim=True)
+    return e.exp() / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+
+
+def _wide_mask(scores, allowed):
+    some = allowed.any(-1, keepdim=True)
+    extra = torch.zeros(scores.shape, device=scores.device).masked_fill(~allowed & some, -INF)
+    return (scores + extra).softmax(-1) * some
+
+
 def _allowed(scores, keep):
     allowed = torch.ones_like(scores, dtype=torch.bool)
     return allowed if keep is None else allowed & keep[:, None, None, :]
 
 
-def _cross(q, k, v, weights, heads, keep, *, scale=None, dim=-1, causal=False, out=True):
+def _cross(q, k, v, weights, heads, keep, *, scale=None, dim=-1, causal=False, soft=None, out=True):
     q, k, v = _split(q, heads), _split(k, heads), _split(v, heads)
     scores = q * (q.size(-1) ** -0.5 if scale is None else scale) @ k.transpose(-2, -1)
     allowed = _allowed(scores, keep)
-    blend = _soft(scores, allowed.tril() if causal else allowed, dim) @ v
+    allowed = allowed.tril() if causal else allowed
+    blend = (soft(scores, allowed) if soft else _soft(scores, allowed, dim)) @ v
     merged = blend.transpose(1, 2).flatten(2)
     return _project(merged, weights, "o") if out else merged
 
@@ -224,6 +267,62 @@ def no_maximum(x, context, weights, num_heads, keep=None):
 @mistake("cuts the context off from the graph", ask="Should the encoder hear about the loss?")
 def context_detached(x, context, weights, num_heads, keep=None):
     return _cross(*_all(x, context.detach(), weights), weights, num_heads, keep)
+
+
+@mistake(
+    "hides with -10000, which real scores can undercut",
+    ask='Is your "very small" smaller than everything a model can produce?',
+)
+def fill_too_weak(x, context, weights, num_heads, keep=None):
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_weak)
+
+
+@mistake(
+    "hides with -1e9, which half precision cannot hold",
+    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
+)
+def fill_does_not_fit(x, context, weights, num_heads, keep=None):
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_billion)
+
+
+@mistake(
+    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+)
+def renormalises_late(x, context, weights, num_heads, keep=None):
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_late)
+
+
+@mistake(
+    "masks after the softmax and divides by at least 1e-9",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+)
+def epsilon(x, context, weights, num_heads, keep=None):
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_late_epsilon)
+
+
+@mistake(
+    "subtracts a maximum that a hidden key may hold",
+    ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
+)
+def hidden_maximum(x, context, weights, num_heads, keep=None):
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_hidden_maximum)
+
+
+@mistake(
+    "subtracts one maximum for the whole tensor",
+    ask="What becomes of a row that lies 1000 below the highest score of another row?",
+)
+def one_maximum(x, context, weights, num_heads, keep=None):
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_one_maximum)
+
+
+@mistake(
+    "adds a mask in float32 to scores of another dtype",
+    ask="What dtype is the sum of half-precision scores and a float32 mask?",
+)
+def wide_mask(x, context, weights, num_heads, keep=None):
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_wide_mask)
 
 
 @harmless("goes through the heads one at a time")

@@ -26,9 +26,32 @@ def layer(draw):
     return make
 
 
+@pytest.fixture
+def plain(draw):
+    """Projections that change nothing, so that what is shown is attention itself."""
+
+    def make(width, other):
+        found = {}
+        for name in NAMES:
+            inner = other if name in ("w_k", "w_v") else width
+            eye = torch.eye(width, inner, dtype=draw.precise)
+            found[name] = eye if name[0] == "w" else torch.zeros_like(eye[:, 0])
+        return found
+
+    return make
+
+
+def test_attention_alone(solution, draw, agree, plain):
+    """Every query blends the context (projections that change nothing)"""
+    agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), plain(8, 6), 2)
+
+
 def test_a_longer_context(solution, draw, agree, layer):
     """Reads a context that is longer than the sequence that asks"""
     agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2)
+    agree(solution.cross_attention, draw(1, 3, 8), draw(1, 4, 10), layer(8, 10), 4)
+    backwards = dict(reversed(layer(8, 6).items()))
+    agree(solution.cross_attention, draw(1, 3, 8), draw(1, 7, 6), backwards, 2)
 
 
 def test_a_shorter_context(solution, draw, agree, layer):
@@ -36,6 +59,7 @@ def test_a_shorter_context(solution, draw, agree, layer):
     agree(solution.cross_attention, draw(2, 5, 8), draw(2, 3, 6), layer(8, 6), 4)
     agree(solution.cross_attention, draw(2, 5, 8), draw(2, 1, 10), layer(8, 10), 2)
     agree(solution.cross_attention, draw(2, 1, 8), draw(2, 5, 10), layer(8, 10), 2)
+    agree(solution.cross_attention, draw(1, 1, 8), draw(1, 1, 6), layer(8, 6), 1)
 
 
 def test_all_sizes_equal(solution, draw, agree, layer):
@@ -62,12 +86,15 @@ def test_an_empty_context(solution, draw, agree, layer):
     """Gives b_o, and finite gradients, where all of the context is padding"""
     keep = torch.tensor([[0, 0, 0, 0, 0], [1, 0, 1, 1, 0]]).bool()
     agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2, keep=keep)
+    agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2, keep & False)
 
 
 @pytest.mark.law("cross_attention")
 def test_a_width_that_does_not_divide(solution, draw, layer, refuses):
     """Raises ValueError when the heads cannot share the width"""
     refuses(solution.cross_attention, ValueError, draw(2, 3, 9), draw(2, 5, 6), layer(9, 6), 2)
+    refuses(solution.cross_attention, ValueError, draw(2, 3, 4), draw(2, 5, 6), layer(4, 6), 8)
+    refuses(solution.cross_attention, ValueError, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 3)
 
 
 def test_large_scores(solution, draw, agree, layer):
@@ -76,11 +103,40 @@ def test_large_scores(solution, draw, agree, layer):
     agree(solution.cross_attention, x, context, layer(8, 6), 2, gradients=False, tolerance=2e-2)
 
 
+def test_loud_padding(solution, draw, agree, layer):
+    """Padding may be thousands of times louder than the context, and goes unheard"""
+    keep = torch.tensor([[1, 1, 1, 0, 0], [0, 1, 1, 1, 0]]).bool()
+    context = draw(2, 5, 6) * torch.where(keep, 1.0, 5000.0)[..., None]
+    agree(solution.cross_attention, draw(2, 3, 8), context, layer(8, 6), 2, keep, tolerance=1e-3)
+
+
+def test_very_low_scores(solution, draw, agree, layer):
+    """Scores of the context may be lower than any number you thought of"""
+    # Entries of q near 3 and of k near -20000: scores near -120000, a few apart.
+    weights = layer(8, 6)
+    weights["b_q"], weights["b_k"] = weights["b_q"] / 9 + 3, weights["b_k"] - 2e4
+    weights["w_q"] = weights["w_q"] / 9
+    keep = torch.tensor([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]).bool()
+    x, context = draw(2, 3, 8), draw(2, 5, 6)
+    agree(solution.cross_attention, x, context, weights, 2, keep, gradients=False, tolerance=2e-2)
+
+
+def test_heads_far_apart(solution, draw, agree, layer):
+    """Heads may lie far apart"""
+    weights = layer(8, 6)
+    weights["b_q"], weights["b_k"] = weights["b_q"] + 9, weights["b_k"].clone()
+    weights["b_k"][4:] -= 300
+    x, context = draw(2, 3, 8), draw(2, 5, 6)
+    agree(solution.cross_attention, x, context, weights, 2, tolerance=2e-2)
+
+
 def test_other_dtypes(solution, draw, agree, layer, dtypes):
     """Keeps the dtype of its inputs, in half precision too"""
     for dtype in dtypes:
         x, context = draw(2, 3, 8, dtype=dtype), draw(2, 5, 6, dtype=dtype)
         agree(solution.cross_attention, x, context, layer(8, 6, dtype), 2)
+        keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()
+        agree(solution.cross_attention, x, context, layer(8, 6, dtype), 4, keep)
 
 
 def test_any_memory_layout(solution, draw, agree, layer):
@@ -90,9 +146,13 @@ def test_any_memory_layout(solution, draw, agree, layer):
 
 
 def test_a_second_call(solution, draw, agree, layer):
-    """Answers a second call, with other lengths, as freshly as the first"""
+    """Answers a second call, with other lengths or padding, as freshly as the first"""
     for queries, keys in ((3, 5), (6, 2), (3, 5)):
         agree(solution.cross_attention, draw(2, queries, 8), draw(2, keys, 6), layer(8, 6), 2)
+        keep = draw.order(keys).expand(2, keys) > 0
+        for rule in (keep, ~keep, None):
+            x, context = draw(2, queries, 8), draw(2, keys, 6)
+            agree(solution.cross_attention, x, context, layer(8, 6), 2, rule)
 
 
 @pytest.mark.law("cross_attention")
@@ -132,6 +192,7 @@ def test_padding_is_silent(solution, draw, layer, same):
 @pytest.mark.law("cross_attention")
 def test_follows_the_device(solution, draw, layer, follows_device):
     """Makes everything on the device of its inputs"""
+    follows_device(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2)
     keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
     follows_device(
         solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2, keep=keep

@@ -26,10 +26,53 @@ def _soft(scores, allowed, dim=-1):
     return e / total.masked_fill(total == 0, 1)
 
 
-def _attend(q, k, v, causal, scale=None, diagonal=0, dim=-1):
+def _filled(scores, allowed, fill):
+    weights = scores.masked_fill(~allowed, fill).softmax(-1)
+    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
+
+
+def _weak(scores, allowed):
+    return _filled(scores, allowed, -1e4)
+
+
+def _billion(scores, allowed):
+    return _filled(scores, allowed, -1e9)
+
+
+def _late(scores, allowed):
+    weights = scores.softmax(-1) * allowed
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+
+
+def _late_epsilon(scores, allowed):
+    weights = scores.softmax(-1) * allowed
+    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
+
+
+def _hidden_maximum(scores, allowed):
+    e = (scores - scores.amax(-1, keepdim=True).detach()).exp() * allowed
+    total = e.sum(-1, keepdim=True)
+    return e / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+
+
+def _one_maximum(scores, allowed):
+    e = (scores - scores.masked_fill(~allowed, -INF).max().detach()).masked_fill(~allowed, -INF)
+    total = e.exp().sum(-1, keepdim=True)
+    return e.exp() / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+
+
+def _wide_mask(scores, allowed):
+    some = allowed.any(-1, keepdim=True)
+    extra = torch.zeros(scores.shape, device=scores.device).masked_fill(~allowed & some, -INF)
+    return (scores + extra).softmax(-1) * some
+
+
+def _attend(q, k, v, causal, scale=None, diagonal=0, dim=-1, soft=None):
     scores = q * (q.size(-1) ** -0.5 if scale is None else scale) @ k.transpose(-2, -1)
     allowed = torch.ones_like(scores, dtype=torch.bool)
-    return _soft(scores, allowed.tril(diagonal) if causal else allowed, dim) @ v
+    allowed = allowed.tril(diagonal) if causal else allowed
+    return (soft(scores, allowed) if soft else _soft(scores, allowed, dim)) @ v
 
 
 # causal_mask
@@ -105,6 +148,15 @@ def numbers_not_truths(t_q, t_k, device=None):
 )
 def mask_ignores_device(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool).tril()
+
+
+@mistake(
+    "cuts its masks from one of fixed size",
+    of="causal_mask",
+    ask="What does your function give for a longer text than you had in mind?",
+)
+def cut_from_a_buffer(t_q, t_k, device=None):
+    return torch.ones(2048, 2048, dtype=torch.bool, device=device).tril()[:t_q, :t_k]
 
 
 # masked_weights
@@ -316,6 +368,79 @@ def keeps_the_first_mask(scores, keep=None):
         _KEPT.append(_tri(scores.size(-2), scores.size(-1), scores))
     allowed = _KEPT[0] if keep is None else _KEPT[0] & keep[:, None, None, :]
     return _soft(scores, allowed.expand(scores.shape))
+
+
+@mistake(
+    "masks after the softmax and divides by at least 1e-9",
+    of="masked_weights",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+)
+def weights_epsilon(scores, keep=None):
+    return _late_epsilon(scores, _rule(scores, keep))
+
+
+@mistake(
+    "subtracts a maximum that a hidden key may hold",
+    of="masked_weights",
+    ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
+)
+def weights_hidden_maximum(scores, keep=None):
+    return _hidden_maximum(scores, _rule(scores, keep))
+
+
+@mistake(
+    "subtracts one maximum for the whole tensor",
+    of="masked_weights",
+    ask="What becomes of a row that lies 1000 below the highest score of another row?",
+)
+def weights_one_maximum(scores, keep=None):
+    return _one_maximum(scores, _rule(scores, keep))
+
+
+@mistake(
+    "adds a mask in float32 to scores of another dtype",
+    of="masked_weights",
+    ask="What dtype is the sum of half-precision scores and a float32 mask?",
+)
+def weights_wide_mask(scores, keep=None):
+    return _wide_mask(scores, _rule(scores, keep))
+
+
+@mistake(
+    "adds the lowest number to hidden scores instead of putting it in their place",
+    of="masked_weights",
+    ask="Add the lowest number of float16 to 40000. Is that lower than every visible score?",
+)
+def adds_the_lowest_number(scores, keep=None):
+    allowed = _rule(scores, keep)
+    extra = torch.zeros_like(scores).masked_fill(~allowed, torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores + extra, -1)
+    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
+
+
+@mistake(
+    "flattens with view, which only contiguous scores allow",
+    of="masked_weights",
+    ask="What does a transposed tensor answer to view, and what to reshape?",
+)
+def flattens_by_view(scores, keep=None):
+    rows = scores.view(-1, scores.size(-1))
+    allowed = _rule(scores, keep).reshape(rows.shape)
+    return _soft(rows, allowed).view(scores.shape)
+
+
+_MASKS = {}
+
+
+@mistake(
+    "keeps a mask for each shape, whatever the padding",
+    of="masked_weights",
+    ask="Two batches of one shape: do they have the same padding?",
+)
+def mask_by_shape(scores, keep=None):
+    if scores.shape not in _MASKS:
+        _MASKS[scores.shape] = _rule(scores, keep)
+    return _soft(scores, _MASKS[scores.shape])
 
 
 # scaled_dot_product_attention
@@ -562,6 +687,69 @@ def attention_default_device(q, k, v, causal=True):
 )
 def attention_dropout(q, k, v, causal=True):
     return torch.nn.functional.dropout(_attend(q, k, v, causal), 0.3, True)
+
+
+@mistake(
+    "hides with -10000, which real scores can undercut",
+    of="scaled_dot_product_attention",
+    ask='Is your "very small" smaller than everything a model can produce?',
+)
+def attention_fill_too_weak(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=_weak)
+
+
+@mistake(
+    "hides with -1e9, which half precision cannot hold",
+    of="scaled_dot_product_attention",
+    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
+)
+def attention_fill_does_not_fit(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=_billion)
+
+
+@mistake(
+    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    of="scaled_dot_product_attention",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+)
+def attention_renormalises_late(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=_late)
+
+
+@mistake(
+    "masks after the softmax and divides by at least 1e-9",
+    of="scaled_dot_product_attention",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+)
+def attention_epsilon(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=_late_epsilon)
+
+
+@mistake(
+    "subtracts a maximum that a hidden key may hold",
+    of="scaled_dot_product_attention",
+    ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
+)
+def attention_hidden_maximum(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=_hidden_maximum)
+
+
+@mistake(
+    "subtracts one maximum for the whole tensor",
+    of="scaled_dot_product_attention",
+    ask="What becomes of a row that lies 1000 below the highest score of another row?",
+)
+def attention_one_maximum(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=_one_maximum)
+
+
+@mistake(
+    "adds a mask in float32 to scores of another dtype",
+    of="scaled_dot_product_attention",
+    ask="What dtype is the sum of half-precision scores and a float32 mask?",
+)
+def attention_wide_mask(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=_wide_mask)
 
 
 # right, though it looks odd

@@ -21,6 +21,14 @@ def test_a_mask_of_any_shape(solution, agree):
     agree(solution.causal_mask, 6, 3)
     agree(solution.causal_mask, 1, 5)
     agree(solution.causal_mask, 5, 1)
+    agree(solution.causal_mask, 3, 4, "cpu")
+
+
+def test_a_large_mask(solution, agree):
+    """causal_mask: as large as it is asked for"""
+    agree(solution.causal_mask, 70, 90)
+    agree(solution.causal_mask, 3, 2100)
+    agree(solution.causal_mask, 2100, 3)
 
 
 def test_weights_without_padding(solution, draw, agree, hidden):
@@ -45,6 +53,28 @@ def test_weights_with_padding(solution, draw, agree, hidden):
     agree(solution.masked_weights, draw(3, 2, 5, 6), torch.ones(3, 6).bool(), weights=-1)
 
 
+def test_a_tempting_future(solution, draw, agree, hidden):
+    """masked_weights: a hidden score may be far above all visible ones"""
+    scores, masked = draw(2, 2, 5, 5), hidden(2, 2, 5, 5)
+    agree(solution.masked_weights, scores + 2000 * masked, weights=-1, masked=masked)
+    high = (scores + 1000 * masked).float()
+    agree(solution.masked_weights, high, tolerance=1e-3, weights=-1, masked=masked)
+    # One visible key, as low as half precision goes, and hidden ones almost as high.
+    alone = torch.tensor([-30000.0, 40000, 40000, 0, 40000]).expand(2, 2, 1, 5)
+    for dtype in (torch.float16, torch.bfloat16):
+        masked = hidden(2, 2, 1, 5)
+        agree(solution.masked_weights, alone.to(dtype), weights=-1, masked=masked)
+
+
+def test_rows_far_apart(solution, draw, agree, hidden):
+    """masked_weights: rows, heads and sequences may lie far apart"""
+    masked = hidden(2, 2, 4, 5)
+    for shape in ((1, 1, 4, 1), (1, 2, 1, 1), (2, 1, 1, 1)):
+        apart = 800 * torch.arange(4.0)[: max(shape)].reshape(shape)
+        scores = draw(2, 2, 4, 5) + apart
+        agree(solution.masked_weights, scores, tolerance=1e-3, weights=-1, masked=masked)
+
+
 def test_a_query_without_a_key(solution, draw, agree, hidden):
     """masked_weights: a query with no key to attend to gets zeros, and gradients that are zero"""
     keep = torch.tensor([[0, 0, 1, 1, 1], [0, 1, 0, 1, 0], [0, 0, 0, 0, 0]]).bool()
@@ -52,19 +82,14 @@ def test_a_query_without_a_key(solution, draw, agree, hidden):
     agree(solution.masked_weights, draw(3, 2, 4, 5), keep, weights=-1, masked=masked)
 
 
-def test_a_tempting_future(solution, draw, agree, hidden):
-    """masked_weights: a hidden score may be far above all visible ones"""
-    scores, masked = draw(2, 2, 5, 5), hidden(2, 2, 5, 5)
-    agree(solution.masked_weights, scores + 2000 * masked, weights=-1, masked=masked)
-    high = (scores + 1000 * masked).float()
-    agree(solution.masked_weights, high, tolerance=1e-3, weights=-1, masked=masked)
-
-
 def test_very_low_scores(solution, draw, agree, hidden):
     """masked_weights: visible scores may be lower than any number you thought of"""
-    for low in (-2e4, -2e9):
-        scores, masked = draw(2, 2, 4, 5) + low, hidden(2, 2, 4, 5)
-        agree(solution.masked_weights, scores, tolerance=1e-3, weights=-1, masked=masked)
+    masked = hidden(2, 2, 4, 5)
+    scores = draw(2, 2, 4, 5) - 2e4
+    agree(solution.masked_weights, scores, tolerance=1e-2, weights=-1, masked=masked)
+    # All equal, so that softmax in float32 sees no difference.
+    scores = torch.full((2, 2, 4, 5), -2e9, dtype=draw.precise)
+    agree(solution.masked_weights, scores, weights=-1, masked=masked)
 
 
 def test_weights_in_other_dtypes(solution, draw, agree, dtypes, hidden):
@@ -74,6 +99,13 @@ def test_weights_in_other_dtypes(solution, draw, agree, dtypes, hidden):
         scores = draw(2, 3, 4, 5, dtype=dtype)
         agree(solution.masked_weights, scores, weights=-1, masked=hidden(2, 3, 4, 5))
         agree(solution.masked_weights, scores, keep, weights=-1, masked=hidden(2, 3, 4, 5, keep))
+
+
+def test_weights_in_any_memory_layout(solution, draw, agree, hidden):
+    """masked_weights: does not care how the scores lie in memory"""
+    masked = hidden(2, 3, 4, 5)
+    agree(solution.masked_weights, draw(2, 3, 5, 4).mT, weights=-1, masked=masked)
+    agree(solution.masked_weights, draw(2, 4, 3, 5).transpose(1, 2), weights=-1, masked=masked)
 
 
 def test_attention_without_a_mask(solution, draw, agree):
@@ -121,6 +153,16 @@ def test_attention_with_large_scores(solution, draw, agree):
         )
 
 
+def test_attention_with_a_loud_future(solution, draw, agree):
+    """attention: a later word may be a thousand times louder, and still goes unheard"""
+    louder = torch.tensor([1.0, 1, 1, 1000, 1000])[:, None]
+    q, k, v = draw(2, 2, 3, 4), draw(2, 2, 5, 4) * louder, draw(2, 2, 5, 3)
+    agree(solution.scaled_dot_product_attention, q, k, v, tolerance=1e-3)
+    # And visible scores may be far below what is often taken for minus infinity.
+    q, k = draw(2, 2, 3, 4) / 9 + 3, draw(2, 2, 3, 4) - 2e4
+    agree(solution.scaled_dot_product_attention, q, k, v[:, :, :3], tolerance=2e-2, gradients=False)
+
+
 def test_attention_in_other_dtypes(solution, draw, agree, dtypes):
     """attention: keeps the dtype of its inputs, in half precision too"""
     for dtype in dtypes:
@@ -138,9 +180,12 @@ def test_attention_in_any_memory_layout(solution, draw, agree):
 
 
 def test_a_second_call(solution, draw, agree):
-    """Answers a second call, with other lengths, as freshly as the first"""
+    """Answers a second call, with other lengths or padding, as freshly as the first"""
     for queries, keys in ((5, 5), (3, 7), (5, 5)):
         agree(solution.masked_weights, draw(1, 2, queries, keys), weights=-1)
+        keep = draw.order(keys)[None] > 1
+        agree(solution.masked_weights, draw(1, 2, queries, keys), keep, weights=-1)
+        agree(solution.masked_weights, draw(1, 2, queries, keys), ~keep, weights=-1)
         q, k, v = draw(1, 2, queries, 4), draw(1, 2, keys, 4), draw(1, 2, keys, 4)
         agree(solution.scaled_dot_product_attention, q, k, v)
 
@@ -200,8 +245,11 @@ def test_the_mask_follows_its_device(solution, follows_device):
 def test_follows_the_device(solution, draw, follows_device):
     """Makes everything on the device of its inputs"""
     follows_device(solution.masked_weights, draw(2, 3, 4, 5))
+    keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()
+    follows_device(solution.masked_weights, draw(2, 3, 4, 5), keep)
     q, k, v = draw(1, 2, 3, 4), draw(1, 2, 5, 4), draw(1, 2, 5, 4)
     follows_device(solution.scaled_dot_product_attention, q, k, v)
+    follows_device(solution.scaled_dot_product_attention, q, k, v, causal=False)
 
 
 @pytest.fixture

@@ -39,6 +39,48 @@ def _soft(scores, allowed, dim=-1):
     return e / total.masked_fill(total == 0, 1)
 
 
+def _filled(scores, allowed, fill):
+    weights = scores.masked_fill(~allowed, fill).softmax(-1)
+    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
+
+
+def _weak(scores, allowed):
+    return _filled(scores, allowed, -1e4)
+
+
+def _billion(scores, allowed):
+    return _filled(scores, allowed, -1e9)
+
+
+def _late(scores, allowed):
+    weights = scores.softmax(-1) * allowed
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+
+
+def _late_epsilon(scores, allowed):
+    weights = scores.softmax(-1) * allowed
+    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
+
+
+def _hidden_maximum(scores, allowed):
+    e = (scores - scores.amax(-1, keepdim=True).detach()).exp() * allowed
+    total = e.sum(-1, keepdim=True)
+    return e / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+
+
+def _one_maximum(scores, allowed):
+    e = (scores - scores.masked_fill(~allowed, -INF).max().detach()).masked_fill(~allowed, -INF)
+    total = e.exp().sum(-1, keepdim=True)
+    return e.exp() / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+
+
+def _wide_mask(scores, allowed):
+    some = allowed.any(-1, keepdim=True)
+    extra = torch.zeros(scores.shape, device=scores.device).masked_fill(~allowed & some, -INF)
+    return (scores + extra).softmax(-1) * some
+
+
 def _rule(scores, causal, keep):
     allowed = torch.ones_like(scores, dtype=torch.bool)
     allowed = allowed.tril() if causal else allowed
@@ -61,11 +103,13 @@ def _heads(
     merge=_merge,
     scale=None,
     dim=-1,
+    soft=None,
     out=True,
 ):
     q, k, v = (split(_project(x, weights, name), heads) for name in names)
     scores = q * (q.size(-1) ** -0.5 if scale is None else scale) @ k.transpose(-2, -1)
-    blend = merge(_soft(scores, _rule(scores, causal, keep), dim) @ v)
+    allowed = _rule(scores, causal, keep)
+    blend = merge((soft(scores, allowed) if soft else _soft(scores, allowed, dim)) @ v)
     return _project(blend, weights, "o") if out else blend
 
 
@@ -404,6 +448,69 @@ def heads_default_device(x, weights, num_heads, causal=False, keep=None):
     allowed = (allowed.tril() if causal else allowed).expand(scores.shape)
     allowed = allowed if keep is None else allowed & keep[:, None, None, :]
     return _project(_merge(_soft(scores, allowed) @ v), weights, "o")
+
+
+@mistake(
+    "hides with -10000, which real scores can undercut",
+    of="multi_head_attention",
+    ask='Is your "very small" smaller than everything a model can produce?',
+)
+def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=_weak)
+
+
+@mistake(
+    "hides with -1e9, which half precision cannot hold",
+    of="multi_head_attention",
+    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
+)
+def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=_billion)
+
+
+@mistake(
+    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    of="multi_head_attention",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+)
+def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=_late)
+
+
+@mistake(
+    "masks after the softmax and divides by at least 1e-9",
+    of="multi_head_attention",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+)
+def heads_epsilon(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=_late_epsilon)
+
+
+@mistake(
+    "subtracts a maximum that a hidden key may hold",
+    of="multi_head_attention",
+    ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
+)
+def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=_hidden_maximum)
+
+
+@mistake(
+    "subtracts one maximum for the whole tensor",
+    of="multi_head_attention",
+    ask="What becomes of a row that lies 1000 below the highest score of another row?",
+)
+def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=_one_maximum)
+
+
+@mistake(
+    "adds a mask in float32 to scores of another dtype",
+    of="multi_head_attention",
+    ask="What dtype is the sum of half-precision scores and a float32 mask?",
+)
+def heads_wide_mask(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=_wide_mask)
 
 
 @harmless("cuts with chunk and stacks", of="split_heads")

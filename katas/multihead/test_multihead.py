@@ -24,6 +24,17 @@ def layer(draw):
     return make
 
 
+@pytest.fixture
+def plain(draw):
+    """Projections that change nothing, so that what is shown is attention itself."""
+
+    def make(width):
+        found = {name: torch.eye(width, dtype=draw.precise) for name in NAMES}
+        return {n: w if n[0] == "w" else torch.zeros_like(w[0]) for n, w in found.items()}
+
+    return make
+
+
 def test_splitting(solution, draw, agree):
     """split_heads: each head gets its own slice of every position"""
     agree(solution.split_heads, draw(2, 5, 12), 3)
@@ -45,10 +56,18 @@ def test_merging(solution, draw, agree):
     agree(solution.merge_heads, draw(2, 1, 5, 4))
 
 
+def test_attention_alone(solution, draw, agree, plain):
+    """attention: every head attends for itself (projections that change nothing)"""
+    agree(solution.multi_head_attention, draw(2, 5, 6), plain(6), 2)
+    agree(solution.multi_head_attention, draw(2, 5, 6), plain(6), 2, causal=True)
+
+
 def test_attention_with_heads(solution, draw, agree, layer):
-    """attention: every head attends for itself, and the result is projected"""
+    """attention: projects to queries, keys and values, and projects the result"""
     agree(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3)
     agree(solution.multi_head_attention, draw(3, 4, 12), layer(12), 2)
+    backwards = dict(reversed(layer(12).items()))
+    agree(solution.multi_head_attention, draw(1, 4, 12), backwards, 2)
 
 
 def test_other_numbers_of_heads(solution, draw, agree, layer):
@@ -81,13 +100,17 @@ def test_padding_and_causal(solution, draw, agree, layer):
     keep = torch.tensor([[1, 1, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0]]).bool()
     agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 4, causal=True, keep=keep)
     agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 2, keep=keep)
+    for same in (keep | True, keep & False):
+        agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 2, causal=True, keep=same)
 
 
 @pytest.mark.law("split_heads", "multi_head_attention")
 def test_a_width_that_does_not_divide(solution, draw, layer, refuses):
     """Raises ValueError when the heads cannot share the width"""
     refuses(solution.split_heads, ValueError, draw(2, 5, 7), 2)
+    refuses(solution.split_heads, ValueError, draw(2, 5, 4), 8)
     refuses(solution.multi_head_attention, ValueError, draw(2, 5, 7), layer(7), 2)
+    refuses(solution.multi_head_attention, ValueError, draw(2, 5, 8), layer(8), 3)
 
 
 def test_large_scores(solution, draw, agree, layer):
@@ -102,11 +125,46 @@ def test_large_scores(solution, draw, agree, layer):
     )
 
 
+def test_loud_padding(solution, draw, agree, layer):
+    """attention: padding and later words may be thousands of times louder, and go unheard"""
+    keep = torch.tensor([[1, 1, 1, 0, 0], [0, 1, 1, 1, 0]]).bool()
+    loud = draw(2, 5, 12) * torch.where(keep, 1.0, 5000.0)[..., None]
+    agree(solution.multi_head_attention, loud, layer(12), 3, keep=keep, tolerance=1e-3)
+    loud = draw(2, 5, 12) * torch.tensor([1.0, 1, 1, 5000, 5000])[:, None]
+    agree(solution.multi_head_attention, loud, layer(12), 3, causal=True, tolerance=1e-3)
+
+
+def test_very_low_scores(solution, draw, agree, layer):
+    """attention: visible scores may be lower than any number you thought of"""
+    # Entries of q near 3 and of k near -20000: scores near -120000, a few apart.
+    weights = layer(12)
+    weights["b_q"], weights["b_k"] = weights["b_q"] / 9 + 3, weights["b_k"] - 2e4
+    weights["w_q"] = weights["w_q"] / 9
+    keep = torch.tensor([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]).bool()
+    for rules in ({"keep": keep}, {"causal": True}):
+        x = draw(2, 5, 12)
+        agree(
+            solution.multi_head_attention, x, weights, 3, gradients=False, tolerance=2e-2, **rules
+        )
+
+
+def test_heads_far_apart(solution, draw, agree, layer):
+    """attention: sequences, positions and heads may lie far apart"""
+    weights = layer(12)
+    weights["b_q"], weights["b_k"] = weights["b_q"] + 9, weights["b_k"].clone()
+    weights["b_k"][4:8] -= 300
+    x = draw(2, 5, 12)
+    agree(solution.multi_head_attention, x, weights, 3, causal=True, tolerance=2e-2)
+
+
 def test_other_dtypes(solution, draw, agree, layer, dtypes):
     """Keeps the dtype of its input, in half precision too"""
     for dtype in dtypes:
         agree(solution.split_heads, draw(2, 5, 12, dtype=dtype), 3)
         agree(solution.multi_head_attention, draw(2, 5, 12, dtype=dtype), layer(12, dtype), 3)
+        x, weights = draw(2, 5, 12, dtype=dtype), layer(12, dtype)
+        keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()
+        agree(solution.multi_head_attention, x, weights, 3, causal=True, keep=keep)
 
 
 def test_any_memory_layout(solution, draw, agree, layer):
@@ -117,10 +175,13 @@ def test_any_memory_layout(solution, draw, agree, layer):
 
 
 def test_a_second_call(solution, draw, agree, layer):
-    """Answers a second call, with another length and width, as freshly as the first"""
+    """Answers a second call, of another size or with other padding, as freshly as the first"""
     for length, width, heads in ((5, 12, 3), (3, 8, 2), (5, 12, 3)):
         x = draw(2, length, width)
         agree(solution.multi_head_attention, x, layer(width), heads, causal=True)
+        keep = draw.order(length).expand(2, length) > 1
+        for rules in ((False, keep), (True, ~keep), (False, ~keep), (False,)):
+            agree(solution.multi_head_attention, x, layer(width), heads, *rules)
 
 
 @pytest.mark.law("split_heads", "merge_heads")
@@ -177,7 +238,11 @@ def test_the_batch_is_apart(solution, draw, layer, same):
     )
 
 
-@pytest.mark.law("multi_head_attention")
+@pytest.mark.law("split_heads", "merge_heads", "multi_head_attention")
 def test_follows_the_device(solution, draw, layer, follows_device):
     """Makes everything on the device of its inputs"""
+    follows_device(solution.split_heads, draw(2, 5, 12), 3)
+    follows_device(solution.merge_heads, draw(2, 3, 5, 4))
+    keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
+    follows_device(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3, keep=keep)
     follows_device(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3, causal=True)

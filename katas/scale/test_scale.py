@@ -18,7 +18,7 @@ def test_a_batch_of_heads(solution, draw, agree):
 
 def test_other_widths(solution, draw, agree):
     """Follows d_k, whatever it is"""
-    for width in (1, 2, 16, 64, 100):
+    for width in (1, 2, 16, 64, 100, 130, 520):
         agree(solution.scaled_scores, draw(2, 3, 7, width), draw(2, 3, 5, width))
 
 
@@ -44,6 +44,10 @@ def test_half_precision_does_not_overflow(solution, draw, agree):
     # Products of 65,000 to 110,000 are beyond float16's 65,504; an eighth of them is not.
     q, k = (draw(2, 3, 64).abs() / 10 + 35 for _ in range(2))
     agree(solution.scaled_scores, q.half(), k.half(), tolerance=1e-2)
+    # The same for a narrow and for a wide head, where the root is 2, and 32.
+    for width, size in ((4, 140), (1024, 9)):
+        q, k = (draw(2, 3, width).abs() / 10 + size for _ in range(2))
+        agree(solution.scaled_scores, q.half(), k.half(), tolerance=1e-2)
 
 
 def test_any_memory_layout(solution, draw, agree):

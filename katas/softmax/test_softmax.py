@@ -104,6 +104,17 @@ def test_a_second_call(solution, draw, agree):
     agree(solution.softmax, x, weights=-1)
 
 
+def test_gradients_of_two_calls(solution, draw, same):
+    """Keeps two calls apart, on the way back too"""
+    x, y, upstream = draw(2, 5).requires_grad_(), draw(2, 5).requires_grad_(), draw(2, 5)
+    first, second = solution.softmax(x), solution.softmax(y)
+    for answer, leaf in ((first, x), (second, y)):
+        (answer * upstream).sum().backward()
+        truth = torch.autograd.grad((torch.softmax(leaf, -1) * upstream).sum(), leaf)[0]
+        assert leaf.grad is not None, "no gradient reaches x: it is cut off on the way"
+        same(leaf.grad, truth, "after two calls, the gradient of one of them is wrong")
+
+
 @pytest.mark.law("softmax")
 def test_weights_sum_to_one(solution, draw, same):
     """Law: the weights of every row sum to one"""

@@ -30,7 +30,8 @@ class Call:
 
     names are those of all tensors among the inputs, in the order in which they are sent;
     output_device is where the answer lived; changed maps the position of a tensor that no longer
-    holds what was sent to what it holds now.
+    holds what was sent to what it holds now; rearranged is a key of a dict among the inputs under
+    which something else stands now, or nothing.
     """
 
     function: str
@@ -42,6 +43,7 @@ class Call:
     answer: torch.Tensor | None = None
     output_device: str = ""
     changed: dict[int, torch.Tensor] = field(default_factory=dict)
+    rearranged: str = ""
 
     def evidence(self, **more: Any) -> Evidence:
         return Evidence(call=self.text, inputs=self.inputs, **more)
@@ -170,6 +172,16 @@ class Conversation:
                 "this call rewrote the answer of an earlier one; return a new tensor each time"
             )
             raise failures.CheckFailed(message, "inputs unchanged", call.evidence())
+        if reply.get("gradients_off") is True:
+            message = (
+                "this call leaves gradients switched off for all code that runs after it; "
+                "use `with torch.no_grad():`, and only where you mean it"
+            )
+            raise failures.CheckFailed(message, "gradients", call.evidence())
+        moved = reply.get("rearranged")
+        for key in moved if isinstance(moved, list) else ():
+            if isinstance(key, str) and key:
+                call.rearranged = key[:100]
         self._note_changes(call, reply, sent)
 
     def _note_changes(self, call: Call, reply: wire.Message, sent: wire.Tensors) -> None:
@@ -229,7 +241,10 @@ class Conversation:
         if raised.type == "TypeError" and not raised.frames and call is not None:
             message = f"cannot be called as {call.text}"
             return failures.CheckFailed(message, "answered", evidence)
-        return failures.CheckFailed(f"raised {raised.type}", "answered", evidence)
+        failure = failures.CheckFailed(f"raised {raised.type}", "answered", evidence)
+        kinds = data.get("kinds")
+        failure.kinds = [str(kind) for kind in kinds] if isinstance(kinds, list) else []
+        return failure
 
     def _unwritten_sibling(self, raised: Raised) -> str:
         where = raised.where

@@ -9,14 +9,20 @@ CheckFailed           the learner's answer is wrong; carries the rung and the ev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attention_katas import verdict
 from attention_katas.verdict import Evidence
 
 
 class CheckFailed(AssertionError):
-    """A rung of the ladder does not hold."""
+    """A rung of the ladder does not hold.
+
+    kinds: the names of the classes of the exception that was raised, if one was.
+    """
 
     outcome = verdict.FAILED
+    kinds: Sequence[str] = ()
 
     def __init__(self, message: str, rung: str = "", evidence: Evidence | None = None) -> None:
         super().__init__(message)

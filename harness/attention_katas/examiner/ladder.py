@@ -1,8 +1,7 @@
 """The ladder that an answer climbs: shape, dtype, device, finite, values, gradients, inputs.
 
 A check stops at the first rung that does not hold. `agree` compares a learner's function with
-the reference; `same` compares two answers for a law; `follows_device` asks whether everything
-the function makes lives where its inputs do.
+the reference, all the way up; the laws (see `laws`) use single rungs.
 """
 
 from __future__ import annotations
@@ -53,10 +52,11 @@ class Agree:
         expected, truth = self._expect(function.__name__, args, kwargs, differentiate)
         answer = function(*asked_args, **asked_kwargs)
         call = self._conversation.calls[-1] if self._conversation.calls else None
-        climb = _Climb(call, weights, masked)
+        climb = Climb(call, weights, masked)
         climb.shape(answer, expected)
         climb.dtype(answer, expected)
-        climb.device(answer, self._device.name)
+        if tensors_in((args, kwargs)):
+            climb.device(answer, self._device.name)
         allowed = self._device.tolerance(expected.dtype) if tolerance is None else tolerance
         climb.finite(answer, expected)
         climb.values(answer, expected, allowed)
@@ -81,7 +81,7 @@ class Agree:
 
     def _gradients(
         self,
-        climb: _Climb,
+        climb: Climb,
         asked: Any,
         answer: torch.Tensor,
         truth: torch.Tensor,
@@ -98,15 +98,18 @@ class Agree:
             loss = (answer * upstream.to(answer.dtype)).sum()
             yours = torch.autograd.grad(loss, inputs, allow_unused=True)
         wanted = torch.autograd.grad((truth * upstream).sum(), self._leaves, allow_unused=True)
+        largest = max(
+            (float(g.abs().max()) for g in wanted if g is not None and g.numel()), default=0
+        )
         for position, (mine, theirs) in enumerate(zip(yours, wanted, strict=True)):
             name = names[position] if position < len(names) else f"input {position}"
             target = torch.zeros_like(self._leaves[position]) if theirs is None else theirs
             allowed = self._device.gradient_tolerance(answer.dtype)
             allowed = None if allowed is None else max(allowed, tolerance or 0.0)
-            climb.gradient(name, mine, target, allowed)
+            climb.gradient(name, mine, target, allowed, max(1.0, largest))
 
 
-class _Climb:
+class Climb:
     """The rungs, one method each, for one call."""
 
     def __init__(
@@ -151,7 +154,7 @@ class _Climb:
         """NaN and inf stand exactly where they should."""
         if not answer.is_floating_point():
             return
-        mine, theirs = _pattern(answer), _pattern(expected)
+        mine, theirs = pattern(answer), pattern(expected)
         wrong = mine != theirs
         if not wrong.any():
             return
@@ -162,11 +165,11 @@ class _Climb:
         self.fail(
             "finite",
             f"{what} in {count}, first at {grids.place(at)}",
-            **self._grids(answer, expected, wrong),
+            **self.evidence(answer, expected, wrong),
         )
 
     def values(self, answer: torch.Tensor, expected: torch.Tensor, allowed: float) -> None:
-        wrong, difference = _differences(answer, expected, allowed)
+        wrong, difference = differences(answer, expected, allowed)
         if self.masked is not None:
             leaks = self.masked & (expected == 0) & (answer.detach() != 0)
             if leaks.any() and (~wrong).all():
@@ -175,7 +178,7 @@ class _Climb:
                     f"{int(leaks.sum())} hidden entries are not exactly zero, "
                     f"such as {_number(answer[tuple(at)])} at {grids.place(at)}"
                 )
-                self.fail("values", message, **self._grids(answer, expected, leaks, at))
+                self.fail("values", message, **self.evidence(answer, expected, leaks, at))
         if (~wrong).all():
             return
         at = torch.nonzero(difference == difference.max())[0].tolist()
@@ -184,16 +187,21 @@ class _Climb:
             f"most at {grids.place(at)}: {_number(answer[tuple(at)])} "
             f"came back, expected {_number(expected[tuple(at)])}"
         )
-        self.fail("values", message, **self._grids(answer, expected, wrong, at))
+        self.fail("values", message, **self.evidence(answer, expected, wrong, at))
 
     def gradient(
-        self, name: str, mine: torch.Tensor | None, expected: torch.Tensor, allowed: float | None
+        self,
+        name: str,
+        mine: torch.Tensor | None,
+        expected: torch.Tensor,
+        allowed: float | None,
+        scale: float,
     ) -> None:
         """The gradient of one input; without `allowed` it only has to arrive.
 
-        Measured against the largest entry: gradients are sums, in which small ones drown.
+        Measured against `scale`, the largest entry of all gradients: they are sums, in which small
+        ones drown, and some cancel to nothing but rounding.
         """
-        scale = max(1.0, float(expected.abs().max())) if expected.numel() else 1.0
         if mine is None:
             # The true gradient of some inputs is zero up to rounding; None is right there.
             if bool((expected.abs() > 1e-6 * scale).any()):
@@ -201,21 +209,27 @@ class _Climb:
             return
         if mine.shape != expected.shape:
             self.fail("gradients", f"the gradient of {name} has the wrong shape")
-        pattern = _pattern(mine) != _pattern(expected)
-        wrong = pattern
+        unlike = pattern(mine) != pattern(expected)
+        wrong = unlike
         if allowed is not None:
-            wrong = pattern | _differences(mine, expected, allowed * scale)[0]
+            wrong = unlike | differences(mine, expected, allowed * scale)[0]
         if (~wrong).all():
             return
         self.masked = (
             self.masked if self.masked is not None and (self.masked.shape == wrong.shape) else None
         )
         self.along = None
-        kind = "is not finite" if pattern.any() else "differs"
+        kind = "is not finite" if unlike.any() else "differs"
         message = f"the gradient of {name} {kind} in {int(wrong.sum())} of {wrong.numel()} entries"
-        self.fail("gradients", message, **self._grids(mine, expected, wrong))
+        self.fail("gradients", message, **self.evidence(mine, expected, wrong))
 
     def unchanged(self) -> None:
+        if self.call and self.call.rearranged:
+            key = self.call.rearranged
+            self.fail(
+                "inputs unchanged",
+                f"the call removed or replaced {key} in the dict of its caller; work on a copy",
+            )
         if self.call and self.call.changed:
             position = min(self.call.changed)
             name = self.names[position] if position < len(self.names) else "an input"
@@ -223,7 +237,7 @@ class _Climb:
                 "inputs unchanged", f"the call changed its input {name}; work on a new tensor"
             )
 
-    def _grids(
+    def evidence(
         self,
         yours: torch.Tensor,
         expected: torch.Tensor,
@@ -234,89 +248,7 @@ class _Climb:
         return {name: getattr(shown, name) for name in ("yours", "expected", "wrong", "masked")}
 
 
-def same(conversation: Conversation, device: Device) -> Callable[..., None]:
-    """`same(a, b, "because ...")`: two tensors of a law agree within the dtype's tolerance."""
-
-    def check(yours: torch.Tensor, expected: torch.Tensor, because: str) -> None:
-        climb = _Climb(conversation.calls[-1] if conversation.calls else None)
-        climb.shape(yours, expected)
-        if bool((_pattern(yours) != _pattern(expected)).any()):
-            climb.fail("values", because)
-        wrong, _ = _differences(yours, expected, device.tolerance(yours.dtype))
-        if not (~wrong).all():
-            climb.fail("values", because, **climb._grids(yours, expected, wrong))
-
-    return check
-
-
-def slopes(conversation: Conversation, device: Device) -> Callable[..., None]:
-    """`slopes(solution.f, x)`: gradients equal finite differences (torch.autograd.gradcheck).
-
-    NotVerified on a device without float64, in which small differences drown.
-    """
-
-    def check(function: Proxy, *inputs: torch.Tensor) -> None:
-        if device.precise != "float64":
-            raise failures.NotVerified("small differences need float64")
-        leaves = [tensor.clone().requires_grad_() for tensor in inputs]
-        if not torch.autograd.gradcheck(function, leaves, raise_exception=False):
-            call = conversation.calls[-1] if conversation.calls else None
-            message = "the gradients are not the slopes of what the function computes"
-            raise failures.CheckFailed(message, "gradients", call.evidence() if call else None)
-
-    return check
-
-
-def refuses(conversation: Conversation) -> Callable[..., None]:
-    """`refuses(solution.f, ValueError, x, 3)`: the call raises this exception."""
-
-    def check(function: Proxy, error: type[Exception], *args: Any, **kwargs: Any) -> None:
-        wanted = error.__name__
-        try:
-            function(*args, **kwargs)
-        except failures.CheckFailed as failure:
-            raised = failure.evidence.raised if failure.evidence else None
-            if raised is None or failure.rung != "answered":
-                raise
-            if raised.type != wanted:
-                message = f"raised {raised.type}, expected {wanted}"
-                raise failures.CheckFailed(message, "answered", failure.evidence) from None
-            return
-        except error:  # the reference in the learner's place
-            return
-        call = conversation.calls[-1] if conversation.calls else None
-        evidence = call.evidence(returned="an answer", wanted=wanted) if call else None
-        raise failures.CheckFailed(f"an answer came back, expected {wanted}", "answered", evidence)
-
-    return check
-
-
-def follows_device(conversation: Conversation) -> Callable[..., None]:
-    """`follows_device(solution.softmax, x)`: everything lives on the device of the inputs.
-
-    Only a device mismatch counts. What else fails on a make-believe device is NotVerified, since
-    right code may do it.
-    """
-
-    def check(function: Proxy, *args: Any, **kwargs: Any) -> None:
-        try:
-            conversation.call(function.__name__, args, kwargs, elsewhere=True)
-        except failures.NotWritten:
-            raise
-        except failures.CheckFailed as failure:
-            raised = failure.evidence.raised if failure.evidence else None
-            if raised and raised.type == "DeviceMismatch":
-                message = "a tensor made here is on the default device, not on that of the inputs"
-                raise failures.CheckFailed(message, "device", failure.evidence) from None
-            raise failures.NotVerified("this code cannot run on a make-believe device") from None
-        if conversation.calls[-1].output_device != "elsewhere":
-            message = "the answer is on the cpu, wherever the inputs are"
-            raise failures.CheckFailed(message, "device", conversation.calls[-1].evidence())
-
-    return check
-
-
-def _pattern(tensor: torch.Tensor) -> torch.Tensor:
+def pattern(tensor: torch.Tensor) -> torch.Tensor:
     """0 finite, 1 NaN, 2 inf, 3 -inf."""
     kinds = torch.zeros(tensor.shape, dtype=torch.int8)
     kinds[torch.isnan(tensor)] = 1
@@ -325,7 +257,7 @@ def _pattern(tensor: torch.Tensor) -> torch.Tensor:
     return kinds
 
 
-def _differences(
+def differences(
     yours: torch.Tensor, expected: torch.Tensor, allowed: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Which finite entries are further apart than allowed, and by how much."""

@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from attention_katas.devices import Device
-from attention_katas.examiner import failures, ladder
+from attention_katas.examiner import failures, ladder, laws
 from attention_katas.examiner.conversation import Conversation, Solution
 from attention_katas.learner.host import Learner
 from attention_katas.submission import Submission
@@ -120,22 +120,22 @@ class Examination:
     @pytest.fixture
     def same(self, solution: Solution) -> Callable[..., None]:
         assert self.conversation is not None
-        return ladder.same(self.conversation, self.current().device)
+        return laws.same(self.conversation, self.current().device)
 
     @pytest.fixture
     def slopes(self, solution: Solution) -> Callable[..., None]:
         assert self.conversation is not None
-        return ladder.slopes(self.conversation, self.current().device)
+        return laws.slopes(self.conversation, self.current().device)
 
     @pytest.fixture
     def refuses(self, solution: Solution) -> Callable[..., None]:
         assert self.conversation is not None
-        return ladder.refuses(self.conversation)
+        return laws.refuses(self.conversation)
 
     @pytest.fixture
     def follows_device(self, solution: Solution) -> Callable[..., None]:
         assert self.conversation is not None
-        return ladder.follows_device(self.conversation)
+        return laws.follows_device(self.conversation)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

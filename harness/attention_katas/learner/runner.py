@@ -24,7 +24,8 @@ from . import bans, elsewhere, wire
 # Kept before any submission can replace them.
 _exec, _compile, _type = exec, compile, type
 _tensor_type = torch.Tensor
-_grad = torch.autograd.grad
+_backward: Callable[..., None] = torch.Tensor.backward
+_grad_is_on = torch.is_grad_enabled
 _enable_grad = torch.enable_grad
 _empty_strided = torch.empty_strided
 _strided = torch.strided
@@ -120,13 +121,18 @@ class Runner:
         with _enable_grad():
             args = wire.unpack(request["args"], tensors, _move_away if away else place)
             kwargs = wire.unpack(request["kwargs"], tensors, _move_away if away else place)
+            dicts = [value for value in [*args, *kwargs.values()] if _type(value) is dict]
+            before = [dict(value) for value in dicts]
             with elsewhere.pretend() if away else contextlib.nullcontext():
                 returned = function(*args, **kwargs)
+            left_on = _grad_is_on()
         where = "elsewhere" if type(returned) is elsewhere.Elsewhere else ""
         returned = getattr(returned, "held", returned) if where else returned
         reply: wire.Message = {
             "changed": _changed(inputs, tensors, sent),
             "overwrote": any(answer.overwritten() for answer in self.answers.values()),
+            "rearranged": [_moved(was, now) for was, now in zip(before, dicts, strict=True)],
+            "gradients_off": not left_on,
         }
         if not isinstance(returned, _tensor_type):
             return {**reply, "odd": _type(returned).__name__, "repr": _short(returned)}
@@ -144,11 +150,13 @@ class Runner:
         upstream = wire.unpack(request["upstream"], tensors, lambda t, s: t.to(output.device))
         if not output.requires_grad:
             return {"gradients": [None] * len(wanted)}
-        # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second.
+        # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second. And by
+        # backward(), not autograd.grad(): reentrant checkpoints refuse the latter.
+        for leaf in wanted:
+            leaf.grad = None
         with _enable_grad():
-            loss = (output * upstream).sum()
-        gradients = _grad(loss, wanted, retain_graph=True, allow_unused=True)
-        specs = [None if g is None else wire.pack(_dense(g), sent) for g in gradients]
+            _backward((output * upstream).sum(), retain_graph=True)
+        specs = [None if t.grad is None else wire.pack(_dense(t.grad), sent) for t in wanted]
         changed = _changed(answer.inputs, answer.sent, sent)
         return {"gradients": specs, "changed": changed}
 
@@ -168,6 +176,7 @@ class Runner:
         message = error.msg if isinstance(error, SyntaxError) else _text(error)
         described: wire.Message = {
             "type": _type(error).__name__,
+            "kinds": [kind.__name__ for kind in _type(error).__mro__],
             "message": message[:MESSAGE_CAP],
             "frames": frames[:1] + frames[1:][-9:],
             "column": column,
@@ -225,6 +234,14 @@ def _changed(
         if not _same(before, after):
             changed.append({"position": position, "now": wire.pack(_dense(after), sent)})
     return changed
+
+
+def _moved(was: dict[str, Any], now: dict[str, Any]) -> str:
+    """The first key under which a dict of the caller's no longer holds what it held, or ""."""
+    for key in [*was, *now]:
+        if was.get(key) is not now.get(key):
+            return str(key)
+    return ""
 
 
 def _same(before: torch.Tensor, after: torch.Tensor) -> bool:

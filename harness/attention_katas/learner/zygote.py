@@ -174,9 +174,10 @@ def _learner(descriptors: list[int], parent: int, ruleset: int, memory_mb: int) 
         on.append(locks.empty_environment())
         on.append(locks.limits(memory_mb, CPU_SECONDS))
         on.append(locks.files(ruleset))
-        # torch drops its thread pool in a forked child, and two threads that both make the new one
-        # trip over each other; made here, it is there before the submission starts any.
+        # In a forked child torch makes its thread pool and its autograd engine anew at their first
+        # use, and two threads that both come first trip over each other. So the first use is here.
         torch.set_num_threads(1)
+        torch.ones((), requires_grad=True).exp()
         send = stdio.sender(line)
         send(wire.encode({"pid": os.getpid(), "locks": [lock for lock in on if lock]}))
         runner.serve(stdio.exact_reader(line), send)
