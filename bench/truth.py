@@ -62,6 +62,8 @@ def judge_share(share: int, shares: int, right_seeds: int, wrong_seeds: int, spa
                     submission = Submission(kata, sources, kata.file, nothing)
                     verdict = judge.judge(submission, seed)
                     found.append((right, name, label, seed, verdict.outcome, verdict.message))
+                    if right != (verdict.outcome == "passed"):
+                        print(*found[-1][1:], sep=", ", file=sys.stderr, flush=True)
     return found
 
 
