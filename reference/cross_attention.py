@@ -28,6 +28,6 @@ def cross_attention(
 
 def _split(x: torch.Tensor, num_heads: int) -> torch.Tensor:
     batch, length, width = x.shape
-    if width % num_heads:
+    if num_heads < 1 or width % num_heads:
         raise ValueError(f"a width of {width} cannot be shared by {num_heads} heads")
     return x.reshape(batch, length, num_heads, width // num_heads).transpose(1, 2)

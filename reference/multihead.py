@@ -8,7 +8,7 @@ Weights = dict[str, torch.Tensor]
 def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
     """Cut the width into slices, then bring the heads in front of the positions."""
     batch, length, width = x.shape
-    if width % num_heads:
+    if num_heads < 1 or width % num_heads:
         raise ValueError(f"a width of {width} cannot be shared by {num_heads} heads")
     return x.reshape(batch, length, num_heads, width // num_heads).transpose(1, 2)
 

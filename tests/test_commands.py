@@ -37,6 +37,8 @@ def test_a_checkpoint_writes_a_dated_certificate(space, catalog):
     whole = kata("checkpoint", cwd=space)
     assert whole.returncode == 0, whole.stdout + whole.stderr
     pages = sorted(space.glob("certificate-*.md"))
+    kept = json.loads(pages[0].with_suffix(".json").read_text(encoding="utf-8"))
+    assert kept["date"] in pages[0].stem
     assert len(pages) == 2
     last = max(pages, key=lambda page: page.stat().st_mtime_ns)
     assert "6 of 6 katas passed" in last.read_text(encoding="utf-8")
@@ -54,6 +56,7 @@ def test_junit_is_xml_with_a_case_for_each_check(space):
     softmax, scale = xml.fromstring(done.stdout.encode("utf-8"))
     assert (softmax.get("name"), scale.get("name")) == ("softmax", "scale")
     assert int(softmax.get("tests")) == len(softmax.findall("testcase")) > 10
+    assert [part.tag for part in softmax][:2] == ["properties", "testcase"]
     assert int(softmax.get("failures")) == len(softmax.findall("testcase/failure")) > 0
     assert int(softmax.get("skipped")) == len(softmax.findall("testcase/skipped")) > 0
     assert scale.find("testcase/failure").get("type") == "not started"
@@ -112,6 +115,46 @@ def test_a_private_set_is_used_everywhere(private, tmp_path):
     assert kata("run", "double", cwd=space, **environment).returncode == 0
     assert kata("run", "double", "--katas", str(private / "katas"), cwd=space).returncode == 0
     assert kata("list", "--katas", str(tmp_path), cwd=space).returncode == 2
+
+
+def test_next_steps_stay_in_the_private_set(private):
+    kata("dev", "new", "double", "--katas", str(private), cwd=private)
+    option = f"--katas {private}"
+    made = kata("init", "space", "--katas", str(private), cwd=private)
+    assert f"kata show double {option}" in " ".join(made.stdout.split())
+    run = kata("run", "double", "--katas", str(private), cwd=private / "space")
+    assert f"kata run double {option}" in " ".join(run.stdout.split())
+    nothing = kata("run", "triple", "--katas", str(private), cwd=private / "space")
+    assert option in nothing.stderr
+    by_variable = kata("run", "double", cwd=private / "space", KATAS_PATH=str(private))
+    assert "--katas" not in by_variable.stdout
+
+
+def test_an_empty_folder_becomes_a_private_set(tmp_path):
+    folder = tmp_path / "new"
+    folder.mkdir()
+    assert kata("dev", "new", "double", "--katas", str(folder), cwd=tmp_path).returncode == 0
+    assert (folder / "katas" / "double" / "kata.toml").exists()
+    assert (folder / "reference" / "double.py").exists()
+    assert not (tmp_path / "reference").exists()
+
+
+def test_an_import_of_an_earlier_kata_that_is_not_there_is_said(space):
+    (space / "mask.py").write_text("from softmax import softmax\n", encoding="utf-8")
+    (space / "softmax.py").unlink()
+    gone = kata("run", "mask", cwd=space)
+    assert "it imports softmax, but softmax.py is not there" in gone.stdout
+    assert "next:  kata run softmax" in gone.stdout
+    (space / "softmax.py").write_bytes(b"\xff\xfe")
+    assert "softmax.py is saved as UTF-16" in kata("run", "mask", cwd=space).stdout
+
+
+def test_after_a_pass_comes_the_next_kata_show_it_or_run_it(space):
+    (space / "dot_product.py").write_text("def attention_scores(q, k):\n    return q\n")
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    assert "next:  kata show dot-product" in kata("run", "softmax", cwd=space).stdout
+    kata("run", "dot-product", cwd=space)
+    assert "next:  kata run dot-product" in kata("run", "softmax", cwd=space).stdout
 
 
 def test_a_half_finished_kata_does_not_stop_the_others(private):

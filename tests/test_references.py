@@ -177,6 +177,8 @@ def test_heads_that_cannot_share_are_refused(reference):
     x = torch.randn(2, 3, 8).double()
     for act in (
         lambda: reference("multihead").split_heads(x, 3),
+        lambda: reference("multihead").split_heads(x, 0),
+        lambda: reference("multihead").split_heads(x, -2),
         lambda: reference("multihead").multi_head_attention(x, layer, 3),
         lambda: reference("cross-attention").cross_attention(x, x, layer, 3),
     ):

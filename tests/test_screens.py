@@ -18,7 +18,7 @@ NAIVE = "import torch\ndef softmax(x, dim=-1):\n    e = x.exp()\n    return e / 
 
 ZEROS = """\
 
-softmax  failed  0 of 16 checks pass
+softmax  failed  0 of 17 checks pass
 softmax.py, on cpu, seed 1, 0.25 s
 
   ✗ Turns each row of a matrix into weights
@@ -33,6 +33,7 @@ softmax.py, on cpu, seed 1, 0.25 s
   ✗ Keeps the dtype of its input, in half precision too
   ✗ Does not care how its input lies in memory
   ✗ Answers a second call, on another length, as freshly as the first
+  ✗ Keeps two calls apart, on the way back too
   · Law: the weights of every row sum to one
   · Law: adding the same number to a whole row changes nothing
   · Law: reordering the scores reorders the weights, and nothing else
@@ -105,11 +106,46 @@ def test_masked_zero_and_nan_look_different():
         grids(masked=[[False, False, True], [False] * 3]), glyphs.UNICODE, 80, False
     )
     assert [line.plain.rstrip() for line in found] == [
-        "yours                      expected",
-        " ▅.50   NaN!   ╱╱  sum NaN    ▅.50 ▅.50   ╱╱ sum 1.00",
-        "    ·   ▃.25  ▇.75  sum 1.00      · ▃.25 ▇.75 sum 1.00",
+        "yours                         expected",
+        " ▅.50   NaN!   ╱╱  sum NaN     ▅.50 ▅.50   ╱╱ sum 1.00",
+        "    ·  ▃.25  ▇.75  sum 1.00       · ▃.25 ▇.75 sum 1.00",
         "╱╱ masked   · exactly 0   ! wrong",
-    ] or [line.plain for line in found][3] == "╱╱ masked   · exactly 0   ! wrong"
+    ]
+
+
+def one_cell(yours, expected, **more):
+    grid = [v.Grid([[value]], [1, 1]) for value in (yours, expected)]
+    found = v.Evidence(yours=grid[0], expected=grid[1], wrong=[[True]], **more)
+    return [line.plain.split() for line in side_by_side(found, glyphs.UNICODE, 80, False)]
+
+
+def test_digits_enough_to_tell_two_numbers_apart():
+    assert one_cell(1.16, 1.25)[1] == ["1.16!", "1.25"]
+    assert one_cell(1.161, 1.162)[1] == ["1.1610!", "1.1620"]
+    assert one_cell(30001.0, 30007.0)[1] == ["3.000e4!", "3.001e4"]
+
+
+def test_a_gradient_is_called_one():
+    assert one_cell(1.0, 2.0, of="gradient of x")[0][:4] == ["gradient", "of", "x,", "yours"]
+
+
+def test_one_factor_for_all_entries_is_said(submit):
+    verdict = submit("scale", "def scaled_scores(q, k):\n    return q @ k.mT\n")
+    assert verdict.message.startswith("every entry is 2.24 times what was expected; most apart at")
+
+
+def test_a_small_difference_is_not_rounded_away(submit):
+    source = "def scaled_scores(q, k):\n    return q @ k.mT * (1.00001 / q.size(-1) ** 0.5)\n"
+    came, wanted = submit("scale", source).message.partition(": ")[2].split(" came back, expected ")
+    assert came != wanted
+
+
+def test_padding_is_shown_as_bits(submit, catalog):
+    source = catalog["mask"].reference.read_text(encoding="utf-8")
+    source = source.replace("keep[:, None, None, :]", "keep[:, None, None, :].logical_not()")
+    verdict = submit("mask", source)
+    shown = verdict.first_failure.evidence.inputs
+    assert "keep (3, 6) bool: 111111 111000 101101" in shown
 
 
 def test_narrow_terminals_get_one_below_the_other():

@@ -160,10 +160,11 @@ def content_root() -> Path:
 def load_catalog(private: Path | None = None) -> Catalog:
     """The katas that ship, or those of a private set.
 
-    A private set is a folder with katas/ and reference/ in it, or such a katas/ folder itself.
+    A private set is a folder with katas/ and reference/ in it, or such a katas/ folder itself,
+    with reference/ beside it. In an empty folder the former is made.
     """
     root = private or content_root()
-    if private is not None and not (root / "katas").is_dir():
+    if private is not None and not (root / "katas").is_dir() and any(root.glob("*/kata.toml")):
         return Catalog(root, root.resolve().parent / "reference")
     return Catalog(root / "katas", root / "reference")
 

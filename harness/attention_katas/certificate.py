@@ -19,7 +19,7 @@ def write(folder: Path, verdicts: Sequence[v.Verdict], on: date) -> list[Path]:
     stem = f"certificate-{on.isoformat()}"
     names = (f"{stem}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
     name = next(n for n in names if not (folder / f"{n}.md").exists())
-    texts = {f"{name}.md": markdown(verdicts, on), f"{name}.json": json.render(verdicts) + "\n"}
+    texts = {f"{name}.md": markdown(verdicts, on), f"{name}.json": json.render(verdicts, on) + "\n"}
     try:
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="utf-8")

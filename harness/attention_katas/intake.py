@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def take_in(catalog: Catalog, kata: Kata, path: Path, shown: str = "") -> Submis
         return verdict
     except OSError as error:
         return blank(kata, v.BROKEN, shown, f"{shown} cannot be read: {error.strerror}")
-    found = Submission(found.kata, found.sources, shown, found.unwritten)
+    found = replace(found, file=shown)
     return not_started(found) or found
 
 

@@ -152,7 +152,12 @@ class Progress:
         if last.kata_version != kata_version:
             return State(STALE, "the kata changed since you passed it", tries, passed_on)
         if last.source_hash != source_hash:
-            return State(STALE, "your file changed since it passed", tries, passed_on)
+            return State(
+                STALE,
+                "your file, or one that it imports, changed since it passed",
+                tries,
+                passed_on,
+            )
         return State(DONE, f"passed {last.at[:10]}", tries, passed_on)
 
     def _row(self, query: str, *values: str) -> Any:

@@ -31,13 +31,15 @@ class Unreadable(Exception):
 class Submission:
     """Source text for one kata, with the earlier katas that it imports.
 
-    sources: module name -> text; the kata's own module among them.
+    sources: module name -> text; the kata's own module among them. unwritten: module name ->
+    functions that are still the stub. absent: module name -> why an imported kata is not there.
     """
 
     kata: Kata
     sources: dict[str, str]
     file: str
     unwritten: dict[str, frozenset[str]] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -100,17 +102,22 @@ def submission(
     Raises Unreadable, or FileNotFoundError when `path` does not exist. A sibling that cannot be
     read is left out: importing it then fails by name, in the learner's own line.
     """
-    sources = {kata.module: read_source(path)}
+    sources, absent = {kata.module: read_source(path)}, {}
     waiting = [kata.module]
     while waiting:
         for name in imported(sources[waiting.pop()]) & catalog.modules.keys() - sources.keys():
             try:
                 sources[name] = read_source((siblings or path.parent) / f"{name}.py")
-            except (Unreadable, OSError):
+            except Unreadable as problem:
+                absent[name] = problem.message
+                continue
+            except OSError as error:
+                gone = isinstance(error, FileNotFoundError)
+                absent[name] = f"{name}.py {'is not there' if gone else 'cannot be read'}"
                 continue
             waiting.append(name)
     unwritten = {name: still_stub(text, catalog.modules[name]) for name, text in sources.items()}
-    return Submission(kata, sources, str(path), unwritten)
+    return Submission(kata, sources, str(path), unwritten, absent)
 
 
 def parse(source: str) -> ast.Module | None:

@@ -106,7 +106,10 @@ class Grid:
 
 @dataclass
 class Evidence:
-    """Why a check failed: the call, what came back, what was expected."""
+    """Why a check failed: the call, what came back, what was expected.
+
+    `of` says what the grids show when that is not the answer: "gradient of x".
+    """
 
     call: str = ""
     inputs: list[str] = field(default_factory=list)
@@ -114,6 +117,7 @@ class Evidence:
     expected: Grid | None = None
     wrong: list[list[bool]] | None = None
     masked: list[list[bool]] | None = None
+    of: str = ""
     returned: str = ""
     wanted: str = ""
     raised: Raised | None = None

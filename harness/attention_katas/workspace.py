@@ -60,11 +60,15 @@ class Workspace:
                 f"{path} is not an ordinary file, so it is left alone",
                 f"move it away, then kata reset {kata.name}",
             )
-        if path.exists() and path.read_bytes() != kata.stub.read_bytes():
-            backup = self._backup_path(path)
-            backup.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(path, backup)
-        self.write_stub(kata)
+        try:
+            if path.exists() and path.read_bytes() != kata.stub.read_bytes():
+                backup = self._backup_path(path)
+                backup.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(path, backup)
+            self.write_stub(kata)
+        except OSError as error:
+            message = f"{self.shown(kata)} cannot be put aside: {error.strerror}"
+            raise KataError(message, "make the workspace writable") from None
         return backup
 
     def _backup_path(self, path: Path) -> Path:

@@ -202,14 +202,17 @@ def divides_by_width(x, context, weights, num_heads, keep=None):
     return _cross(*_all(x, context, weights), weights, num_heads, keep, scale=scale)
 
 
-@mistake("does not scale the scores", ask="Look at one row of weights: is it still a mixture?")
+@mistake(
+    "does not scale the scores",
+    ask="How far apart are the scores, and what does softmax make of a row of such numbers?",
+)
 def no_scale(x, context, weights, num_heads, keep=None):
     return _cross(*_all(x, context, weights), weights, num_heads, keep, scale=1.0)
 
 
 @mistake(
     "scales by the whole width",
-    ask="Whose length are you correcting for: the whole token, or the slice a head compares?",
+    ask="How many products does one score sum up: those of the whole width, or those of one head?",
 )
 def scales_by_model_width(x, context, weights, num_heads, keep=None):
     scale = x.size(-1) ** -0.5

@@ -215,7 +215,7 @@ def fill_too_weak(scores, keep=None):
 @mistake(
     "hides with -1e9, which half precision cannot hold",
     of="masked_weights",
-    ask="What is the lowest number your format can hold, and is there one that always fits?",
+    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
 )
 def fill_does_not_fit(scores, keep=None):
     allowed = _rule(scores, keep)
@@ -254,7 +254,7 @@ def hides_the_past(scores, keep=None):
 @mistake(
     "adds the 0/1 mask to the scores",
     of="masked_weights",
-    ask="What does adding 1 to an allowed score do to a hidden one?",
+    ask="You add 0 to the scores of hidden keys. What have they lost by that?",
 )
 def adds_the_mask(scores, keep=None):
     return torch.softmax(scores + _rule(scores, keep).to(scores.dtype), -1)
@@ -449,7 +449,7 @@ def mask_by_shape(scores, keep=None):
 @mistake(
     "does not scale the scores",
     of="scaled_dot_product_attention",
-    ask="Look at one row of weights: is it still a mixture?",
+    ask="How far apart are the scores, and what does softmax make of a row of such numbers?",
 )
 def attention_no_scale(q, k, v, causal=True):
     return _attend(q, k, v, causal, 1.0)
@@ -608,7 +608,7 @@ def attention_no_softmax(q, k, v, causal=True):
 @mistake(
     "gives the weights back instead of the blend",
     of="scaled_dot_product_attention",
-    ask="Who is the weights' mixture made of, and where do they come in?",
+    ask="Your weights say how much of each. Of what, and where does that come in?",
 )
 def attention_returns_weights(q, k, v, causal=True):
     return _attend(q, k, torch.eye(k.size(-2), dtype=k.dtype, device=k.device), causal)

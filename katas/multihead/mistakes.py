@@ -225,7 +225,7 @@ def one_head(x, weights, num_heads, causal=False, keep=None):
 @mistake(
     "scales by the whole width instead of one head's",
     of="multi_head_attention",
-    ask="Whose length are you correcting for: the whole token, or the slice a head compares?",
+    ask="How many products does one score sum up: those of the whole width, or those of one head?",
 )
 def scales_by_model_width(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, scale=x.size(-1) ** -0.5)
@@ -234,7 +234,7 @@ def scales_by_model_width(x, weights, num_heads, causal=False, keep=None):
 @mistake(
     "does not scale the scores",
     of="multi_head_attention",
-    ask="Look at one row of weights: is it still a mixture?",
+    ask="How far apart are the scores, and what does softmax make of a row of such numbers?",
 )
 def heads_no_scale(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, scale=1.0)
@@ -281,7 +281,7 @@ def projections_not_transposed(x, weights, num_heads, causal=False, keep=None):
 @mistake(
     "uses one projection for query, key and value",
     of="multi_head_attention",
-    ask="If a word's query equals its key, whom does it like best?",
+    ask="If query and key are the same vector, which word scores highest with itself?",
 )
 def one_projection(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="qqq")

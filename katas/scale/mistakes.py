@@ -29,7 +29,7 @@ def divides_by_width(q, k):
 
 @mistake(
     "divides by the root of the width of all heads together",
-    ask="Whose length are you correcting for: the whole token, or the slice one head compares?",
+    ask="How many products does one score sum up: those of the whole width, or those of one head?",
 )
 def model_width(q, k):
     heads = q.size(-3) if q.dim() >= 4 else 1
@@ -54,7 +54,7 @@ def number_of_heads(q, k):
 
 @mistake(
     "multiplies by the root where it should divide",
-    ask="You prepared a factor. Is it meant to shrink the scores, or to be shrunk by?",
+    ask="The root is larger than 1. Do the scores have to become larger or smaller?",
 )
 def multiplies(q, k):
     return q @ k.transpose(-2, -1) * q.size(-1) ** 0.5

@@ -19,6 +19,7 @@ from attention_katas.cli.dev import dev
 from attention_katas.cli.doctor import doctor
 from attention_katas.cli.run import checkpoint, run
 from attention_katas.cli.shared import Group
+from attention_katas.errors import KataError
 
 
 @click.group(
@@ -37,6 +38,11 @@ def main(ctx: click.Context) -> None:
     kata run         judge the next kata
     kata hint NAME   a nudge in the right direction
     """
+    try:
+        os.getcwd()
+    except OSError as error:
+        message = f"the folder you are in cannot be used: {error.strerror}"
+        raise KataError(message, "go to your workspace with cd") from None
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

@@ -18,6 +18,7 @@ from attention_katas.cli.shared import (
     say,
     screen,
     states_of,
+    tell_notice,
     unless_unavailable,
 )
 from attention_katas.errors import KataError, NoWorkspace, ProgressUnavailable
@@ -123,6 +124,7 @@ def hint(name: str, level: int | None) -> None:
     with contextlib.suppress(NoWorkspace, ProgressUnavailable):
         progress = progress_of(workspace.find())
         shown = progress.hint_level(kata.name)
+        tell_notice(progress)
     level = level or min(shown + 1, len(ladder))
     if level > len(ladder):
         raise KataError(f"{kata.name} has {len(ladder)} hints", f"kata hint {kata.name} --level 1")
@@ -151,14 +153,13 @@ def solution(name: str, peek: bool) -> None:
     """A reference solution, once you have passed the kata."""
     katas, out = load(), screen()
     kata = _ready(katas[name])
-    passed = None
-    with contextlib.suppress(NoWorkspace):
+    passed, why = None, f"you have not passed {kata.name} yet"
+    try:
         passed = progress_of(workspace.find()).first_pass(kata.name)
+    except NoWorkspace as error:
+        why = f"{error.message}, so there is no record of a pass"
     if not passed and not peek:
-        raise KataError(
-            f"you have not passed {kata.name} yet",
-            f"kata hint {kata.name}, or kata solution {kata.name} --peek",
-        )
+        raise KataError(why, f"kata hint {kata.name}, or kata solution {kata.name} --peek")
     out.line()
     out.line(f"{kata.name}: one right answer among many", "bold")
     out.line()

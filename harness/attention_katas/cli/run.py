@@ -175,8 +175,11 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
     from attention_katas.reports.terminal import next_kata
 
     with contextlib.suppress(ProgressUnavailable):
-        following = next_kata(katas, states_of(katas, space))
-        return f"kata show {following.name}" if following else "kata checkpoint"
+        states = states_of(katas, space)
+        following = next_kata(katas, states)
+        if following is None:
+            return "kata checkpoint"
+        return f"kata {'run' if states[following.name].attempts else 'show'} {following.name}"
     later = katas.ready[katas.ready.index(kata) + 1 :]
     return f"kata show {later[0].name}" if later else "kata progress"
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from attention_katas import catalog
 from attention_katas.errors import BadContent, KataError, ProgressUnavailable
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
     from attention_katas.reports.terminal import Screen
     from attention_katas.workspace import Workspace
 
-PRIVATE = "attention_katas.private"
+# Keys in click's context: the private set of katas, and its folder as it was typed.
+PRIVATE, TYPED = "attention_katas.private", "attention_katas.typed"
 OUR_FAULT = 3
 
 
@@ -80,11 +84,23 @@ def say(message: str, next_step: str = "") -> None:
     """A message to the person, beside the output proper."""
     click.echo(f"kata: {message}", err=True)
     if next_step:
-        click.echo(f"next:  {next_step}", err=True)
+        click.echo(f"next:  {complete(next_step)}", err=True)
+
+
+def complete(step: str) -> str:
+    """The commands in a next step, for the same private set of katas as this one."""
+    context = click.get_current_context(silent=True)
+    typed = context.find_root().meta.get(TYPED) if context else None
+    if not typed or "--katas" in step:
+        return step
+    option = f" --katas {shlex.quote(typed)}"
+    return re.sub(r"\bkata (?!doctor)[a-z]+[^,\n]*", lambda found: found.group() + option, step)
 
 
 def _remember(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
     ctx.find_root().meta[PRIVATE] = value.resolve() if value else None
+    if value and ctx.get_parameter_source("katas") is ParameterSource.COMMANDLINE:
+        ctx.find_root().meta[TYPED] = str(value)
 
 
 def katas_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,7 +136,7 @@ def complete_names(ctx: click.Context, _: click.Parameter, start: str) -> list[C
 def screen() -> Screen:
     from attention_katas.reports.terminal import Screen
 
-    return Screen()
+    return Screen(complete=complete)
 
 
 def progress_of(space: Workspace) -> Progress:

@@ -106,11 +106,19 @@ def describe(value: object) -> str:
     if isinstance(value, torch.Tensor):
         name = str(value.dtype).removeprefix("torch.")
         odd = "" if value.is_contiguous() else ", not contiguous"
-        return f"{shape_text(value)} {name}{_range(value)}{odd}"
+        return f"{shape_text(value)} {name}{_range(value)}{odd}{_bits(value)}"
     if isinstance(value, dict):
         parts = (f"{key} {shape_text(item)}" for key, item in value.items())
         return ", ".join(parts)
     return repr(value)
+
+
+def _bits(tensor: torch.Tensor) -> str:
+    """The rows of a small bool matrix, as 1 and 0."""
+    if tensor.dtype is not torch.bool or tensor.dim() != 2 or tensor.numel() > 64:
+        return ""
+    rows = ("".join(str(int(cell)) for cell in row) for row in tensor.tolist())
+    return f": {' '.join(rows)}"
 
 
 def _range(tensor: torch.Tensor) -> str:

@@ -99,6 +99,10 @@ class Judge:
             verdict.raised = failure.evidence.raised if failure.evidence else None
             verdict.message = _why_broken(verdict.raised, failure.message, submission)
             verdict.next_step = _earlier_kata(verdict.raised, submission)
+            absent = _absent(verdict.raised, submission)
+            if absent:
+                verdict.message = f"it imports {absent}, but {submission.absent[absent]}"
+                verdict.next_step = f"kata run {absent.replace('_', '-')}"
             verdict.output = learner.printed()
             return False
         finally:
@@ -140,6 +144,13 @@ def _earlier_kata(raised: v.Raised | None, submission: Submission) -> str:
     if module == submission.kata.module or module not in submission.sources:
         return ""
     return f"kata run {module.replace('_', '-')}"
+
+
+def _absent(raised: v.Raised | None, submission: Submission) -> str:
+    """The earlier kata whose import failed because its file is not there, or ""."""
+    if raised is None or raised.type not in ("ModuleNotFoundError", "ImportError"):
+        return ""
+    return next((name for name in submission.absent if f"'{name}'" in raised.message), "")
 
 
 def outcome(checks: Sequence[v.Check]) -> str:

@@ -182,11 +182,17 @@ class Climb:
         if (~wrong).all():
             return
         at = torch.nonzero(difference == difference.max())[0].tolist()
+        mine, wanted = _apart(answer[tuple(at)], expected[tuple(at)])
         message = (
             f"{int(wrong.sum())} of {wrong.numel()} entries differ, "
-            f"most at {grids.place(at)}: {_number(answer[tuple(at)])} "
-            f"came back, expected {_number(expected[tuple(at)])}"
+            f"most at {grids.place(at)}: {mine} came back, expected {wanted}"
         )
+        factor = _factor(answer, expected)
+        if factor and wrong.numel() > 2:
+            message = (
+                f"every entry is {factor} times what was expected; most apart"
+                + (message.partition("most")[2])
+            )
         self.fail("values", message, **self.evidence(answer, expected, wrong, at))
 
     def gradient(
@@ -221,7 +227,8 @@ class Climb:
         self.along = None
         kind = "is not finite" if unlike.any() else "differs"
         message = f"the gradient of {name} {kind} in {int(wrong.sum())} of {wrong.numel()} entries"
-        self.fail("gradients", message, **self.evidence(mine, expected, wrong))
+        shown = self.evidence(mine, expected, wrong)
+        self.fail("gradients", message, of=f"gradient of {name}", **shown)
 
     def unchanged(self) -> None:
         if self.call and self.call.rearranged:
@@ -268,8 +275,28 @@ def differences(
     return ~close, gap.nan_to_num(nan=float("inf"))
 
 
-def _number(value: torch.Tensor) -> str:
-    return f"{value.item():.4g}" if value.is_floating_point() else str(value.item())
+def _number(value: torch.Tensor, digits: int = 4) -> str:
+    return f"{value.item():.{digits}g}" if value.is_floating_point() else str(value.item())
+
+
+def _apart(mine: torch.Tensor, theirs: torch.Tensor) -> tuple[str, str]:
+    """Two different numbers in words that differ."""
+    for digits in (4, 7, 17):
+        pair = _number(mine, digits), _number(theirs, digits)
+        if pair[0] != pair[1]:
+            break
+    return pair
+
+
+def _factor(yours: torch.Tensor, expected: torch.Tensor) -> str:
+    """The one number by which all entries are off, or "" when there is none."""
+    if not yours.is_floating_point() or not expected.is_floating_point():
+        return ""
+    mine, theirs = yours.detach().double().flatten(), expected.detach().double().flatten()
+    factor = float((mine @ theirs) / (theirs @ theirs).clamp(min=1e-300))
+    spread = (mine - factor * theirs).abs().max() / theirs.abs().max().clamp(min=1e-300)
+    constant = factor > 0 and abs(factor - 1) > 0.02 and bool(spread < 1e-2)
+    return f"{factor:.3g}" if constant else ""
 
 
 def _floats(value: Any) -> list[torch.Tensor]:

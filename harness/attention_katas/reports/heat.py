@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import zip_longest
 
 from rich.text import Text
@@ -17,7 +18,8 @@ def side_by_side(evidence: Evidence, glyphs: Glyphs, width: int, colour: bool) -
     if evidence.yours is None or evidence.expected is None:
         return []
     painter = _Painter(evidence, glyphs, colour, width)
-    yours = painter.block("yours", evidence.yours, marked=True)
+    name = f"{evidence.of}, yours" if evidence.of else "yours"
+    yours = painter.block(name, evidence.yours, marked=True)
     expected = painter.block("expected", evidence.expected, marked=False)
     span = max(line.cell_len for line in yours)
     if span + GAP + max(line.cell_len for line in expected) > width:
@@ -39,14 +41,31 @@ class _Painter:
         self.weights = any(grid.row_sums is not None for grid in self.grids)
         values = [value for grid in self.grids for row in grid.cells for value in row]
         self.plain_zero = False
-        self.number = _share if self.weights else _number
+        self.number: Callable[..., str] = _share if self.weights else _number
         if all(value in (0, 1) for value in values):
             self.number = _truth
-        self.width = max([len(self.number(v)) for v in values] + [len(glyphs.masked)])
+        # Two signs are enough, unless they hide the difference.
+        self.digits = 2 if self.tells_apart(2) else 4
+        self.width = max([len(self.text(v)) for v in values] + [len(glyphs.masked)])
 
         sums = max((len(_number(n)) + 5 for g in self.grids for n in g.row_sums or ()), default=0)
         cell = self.width + 2 + bool(self.weights and glyphs.ramp)
         self.columns = max((room - sums - 3) // cell, 1)
+
+    def text(self, value: float | str) -> str:
+        return self.number(value, self.digits)
+
+    def tells_apart(self, digits: int) -> bool:
+        """Some wrong number looks different from the right one."""
+        yours, expected = self.grids[0].cells, self.grids[-1].cells
+        wrong = [
+            (yours[i][j], expected[i][j])
+            for i, row in enumerate(self.evidence.wrong or ())
+            for j, cell in enumerate(row)
+            if cell
+        ]
+        looks = (self.number(a, digits) != self.number(b, digits) for a, b in wrong)
+        return not wrong or any(looks)
 
     def block(self, name: str, grid: Grid, *, marked: bool) -> list[Text]:
         lines = [Text(f"{name} {_where(grid)}".rstrip(), style="bold")]
@@ -66,7 +85,7 @@ class _Painter:
         """One number: its shade, its digits, and a mark if it is wrong."""
         wrong = marked and bool(self.evidence.wrong and self.evidence.wrong[i][j])
         masked = bool(self.evidence.masked and self.evidence.masked[i][j])
-        shown = self.number(value)
+        shown = self.text(value)
         if value == 0:
             self.plain_zero |= not masked
             shown = self.glyphs.masked if masked else self.glyphs.zero
@@ -104,25 +123,27 @@ class _Painter:
         return [Text("   ".join(parts), style="dim")] if parts else []
 
 
-def _number(value: float | str) -> str:
+def _number(value: float | str, digits: int = 2) -> str:
     if isinstance(value, str):
         return {"nan": "NaN"}.get(value, value)
     if value == 0:
         return "0"
     if abs(value) >= 1000 or abs(value) < 0.005:
-        return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
-    return f"{value:.2f}"
+        text = f"{value:.{0 if digits == 2 else 3}e}"
+        return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    return f"{value:.{digits}f}"
 
 
-def _truth(value: float | str) -> str:
+def _truth(value: float | str, _: int = 2) -> str:
     return "1" if value == 1 else "0"
 
 
-def _share(value: float | str) -> str:
-    """A weight between 0 and 1 in three signs; anything else as a number."""
+def _share(value: float | str, digits: int = 2) -> str:
+    """A weight between 0 and 1 without its leading zero; anything else as a number."""
     if isinstance(value, str) or not 0 <= value <= 1:
-        return _number(value)
-    return "1.0" if value > 0.995 else f"{value:.2f}"[1:]
+        return _number(value, digits)
+    text = f"{value:.{digits}f}"
+    return text[:-1] if value > 0.5 and text[0] == "1" else text[1:]
 
 
 def _where(grid: Grid) -> str:

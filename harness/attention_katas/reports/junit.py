@@ -29,6 +29,10 @@ def _suite(root: xml.Element, verdict: v.Verdict) -> None:
         v.Check("verdict", verdict.outcome, verdict.outcome, message=verdict.message)
     ]
     suite = xml.SubElement(root, "testsuite", name=verdict.kata, time=f"{verdict.seconds:.3f}")
+    properties = xml.SubElement(suite, "properties")
+    facts = {"outcome": verdict.outcome, "seed": str(verdict.seed), "device": verdict.device}
+    for name, value in {**facts, **verdict.versions}.items():
+        xml.SubElement(properties, "property", name=name, value=_text(value))
     counts = {"tests": len(checks), "failures": 0, "errors": 0, "skipped": 0}
     for check in checks:
         case = xml.SubElement(
@@ -46,10 +50,6 @@ def _suite(root: xml.Element, verdict: v.Verdict) -> None:
                 said.set("type", check.outcome)
     for name, count in counts.items():
         suite.set(name, str(count))
-    properties = xml.SubElement(suite, "properties")
-    facts = {"outcome": verdict.outcome, "seed": str(verdict.seed), "device": verdict.device}
-    for name, value in {**facts, **verdict.versions}.items():
-        xml.SubElement(properties, "property", name=name, value=_text(value))
 
 
 def _kind(outcome: str) -> str:

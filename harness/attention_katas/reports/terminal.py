@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import IO
 
 from rich.console import Console
@@ -43,7 +43,11 @@ def console(stream: IO[str] | None = None) -> Console:
 class Screen:
     """Writes the screens to one console."""
 
-    def __init__(self, out: Console | None = None) -> None:
+    def __init__(
+        self, out: Console | None = None, complete: Callable[[str], str] = lambda step: step
+    ) -> None:
+        """complete: what makes the commands in a next step whole."""
+        self.complete = complete
         self.out = out or console()
         self.signs = signs.for_encoding(self.out.encoding)
         self.colour = self.out.color_system is not None and not self.out.no_color
@@ -83,7 +87,7 @@ class Screen:
 
     def next_step(self, step: str) -> None:
         """What to do now; further lines of `step` are other ways to go on."""
-        for number, way in enumerate(step.splitlines()):
+        for number, way in enumerate(self.complete(step).splitlines()):
             self.field("or:" if number else "next:", way, indent=2, width=7, style="bold")
 
     def item(self, sign: str, style: str, text: str) -> None:
