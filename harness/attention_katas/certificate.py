@@ -47,4 +47,7 @@ def markdown(verdicts: Sequence[v.Verdict], on: date) -> str:
             f"| {verdict.kata} | {verdict.outcome} | {checks} | {verdict.device} "
             f"| {verdict.seed} | {source} |"
         )
-    return "\n".join([*lines, "", f"Judged by {versions}.", ""])
+    held = next((verdict.locks for verdict in verdicts if verdict.locks), [])
+    return "\n".join(
+        [*lines, "", f"Judged by {versions}.", "", f"Locks: {', '.join(held) or 'none'}.", ""]
+    )

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from attention_katas import __version__
 from attention_katas import verdict as v
-from attention_katas.catalog import Catalog
-from attention_katas.errors import KataError
-from attention_katas.running import Job, run
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.errors import CouldNotGrade, KataError
+from attention_katas.learner.start import start_learners
+from attention_katas.running import Job, hidden_paths, run
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,9 @@ LOCKS = {
     "own session": "it ends with the judge",
     "empty environment": "it sees no variable of yours",
     "memory, time and size limits": "it cannot take the machine down",
+    "no new privileges": "no program makes it more powerful, and root has no powers",
     "read-only files": "it writes nowhere, and cannot read the tests",
+    "system calls": "no processes, no network, no hand on other processes",
 }
 
 
@@ -55,4 +58,30 @@ def examine(catalog: Catalog) -> list[Finding]:
         held = lock in verdict.locks
         words = "holds" if held else "not on this system"
         findings.append(Finding(lock, held, f"{words} ({why})", False))
+    return [*findings, *_tried(catalog, kata)]
+
+
+def _tried(catalog: Catalog, kata: Kata) -> list[Finding]:
+    """Forbidden acts and routes to banned built-ins, each tried for real in a learner process."""
+    from attention_katas.examiner import canary, probes
+    from attention_katas.learner.locks import landlock
+
+    findings = []
+    with start_learners(hidden_paths(catalog)) as learners:
+        doors = probes.open_doors(learners, kata.tests)
+        open_ones = [act for act, done in doors.items() if done]
+        shut = f"{len(doors)} forbidden acts tried, all refused"
+        if open_ones:
+            shut = f"{len(open_ones)} of {len(doors)} forbidden acts are possible: "
+            shut += ", ".join(open_ones)
+        abi = landlock.version()
+        shut += f" (Landlock {abi})" if abi else " (no Landlock)"
+        findings.append(Finding("locks", not open_ones, shut, False))
+        bans = tuple(sorted({family for one in catalog.ready for family in one.banned}))
+        try:
+            count = canary.check(learners, bans, canary.SHORT, canary.FULL, canary.SLOW)
+            shut = f"{count} routes to {' and '.join(bans)} tried, none is open"
+            findings.append(Finding("bans", True, shut))
+        except CouldNotGrade as error:
+            findings.append(Finding("bans", False, error.message))
     return findings

@@ -45,17 +45,24 @@ def open_judge(
     device: str = "cpu",
     spawn: bool = False,
     limits: Limits | None = None,
+    strict: bool = False,
 ) -> Iterator[Judge]:
-    """A judge with learner processes. Starts those first: both import torch, side by side."""
+    """A judge with learner processes. Starts those first: both import torch, side by side.
+
+    strict: as for strangers' code, see Judge.
+    """
+    from attention_katas.learner.locks import linux
     from attention_katas.learner.start import start_learners
 
+    # Code of the same user cannot look into this process, or dump it.
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
     chosen = devices.choose(device)
     hidden = hidden_paths(catalog)
     with start_learners(hidden, device=chosen.name, spawn=spawn, limits=limits) as learners:
         learners.expect(katas[0].banned)
         from attention_katas.examiner.judge import Judge
 
-        judge = Judge(katas, learners, chosen)
+        judge = Judge(katas, learners, chosen, strict)
         try:
             yield judge
         finally:
@@ -69,6 +76,7 @@ def run(
     device: str = "cpu",
     seed: int | None = None,
     spawn: bool = False,
+    strict: bool = False,
     tell: Callable[[v.Verdict, str], None] = lambda verdict, source: None,
 ) -> list[v.Verdict]:
     """Judge every job, calling `tell(verdict, source)` as each is done.
@@ -82,7 +90,9 @@ def run(
         judge: Judge | None = None
         for _, found in taken:
             if isinstance(found, Submission):
-                judge = judge or stack.enter_context(open_judge(catalog, waiting, device, spawn))
+                judge = judge or stack.enter_context(
+                    open_judge(catalog, waiting, device, spawn, strict=strict)
+                )
                 verdict, source = judge.judge(found, seed), found.source
             else:
                 verdict, source = found, ""

@@ -157,6 +157,7 @@ class Verdict:
     seconds: float = 0.0
     versions: dict[str, str] = field(default_factory=dict)
     locks: list[str] = field(default_factory=list)
+    audit: list[str] = field(default_factory=list)
 
     @property
     def passed(self) -> int:

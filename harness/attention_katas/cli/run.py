@@ -16,6 +16,7 @@ from attention_katas.cli.shared import (
     katas_option,
     load,
     progress_of,
+    say,
     screen,
     states_of,
     tell_notice,
@@ -58,6 +59,12 @@ DEVICE = click.option(
     type=click.Path(path_type=Path),
     help="Judge this file instead of your workspace's; nothing is recorded.",
 )
+@click.option(
+    "--strict", is_flag=True, help="For code of strangers: refuse unless every lock holds."
+)
+@click.option(
+    "--allow-weak-sandbox", "weak", is_flag=True, help="With --strict: go on with what there is."
+)
 @click.option("--spawn", is_flag=True, hidden=True, help="As on systems that cannot fork.")
 @katas_option
 @click.pass_context
@@ -69,6 +76,8 @@ def run(
     seed: int | None,
     form: str,
     file: Path | None,
+    strict: bool,
+    weak: bool,
     spawn: bool,
 ) -> None:
     """Judge your code: the next kata, or those named.
@@ -96,7 +105,8 @@ def run(
             out.line("Every kata is done.", "bold")
             out.next_step("kata checkpoint\nkata run --all")
             return
-    verdicts = _judge(katas, jobs, space, device=device, seed=seed, spawn=spawn)
+    strict = strict and not weak
+    verdicts = _judge(katas, jobs, space, device=device, seed=seed, spawn=spawn, strict=strict)
     _print(verdicts, form, katas, space, str(file or ""))
     ctx.exit(v.exit_code(verdicts))
 
@@ -109,6 +119,7 @@ def _judge(
     device: str,
     seed: int | None = None,
     spawn: bool = False,
+    strict: bool = False,
 ) -> list[v.Verdict]:
     """Judge and record, with a sign of life."""
     from attention_katas import running
@@ -124,10 +135,31 @@ def _judge(
                 progress.record(verdict, source)
 
     with waiting(f"judging {' '.join(names[:1])} ...") as status:
-        verdicts = running.run(katas, jobs, device=device, seed=seed, spawn=spawn, tell=tell)
+        verdicts = running.run(
+            katas, jobs, device=device, seed=seed, spawn=spawn, strict=strict, tell=tell
+        )
     if progress is not None:
         tell_notice(progress)
+    if space is not None:
+        _tell_of_locks(space, verdicts)
     return verdicts
+
+
+def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
+    """Say once in a workspace which locks this system lacks; for one's own code that is enough."""
+    from attention_katas.learner import locks
+
+    judged = next((verdict for verdict in verdicts if verdict.locks), None)
+    lacking = "\n".join(locks.missing(judged.locks)) if judged else ""
+    told = space.private / "missing-locks.txt"
+    with contextlib.suppress(OSError):
+        if lacking and (not told.exists() or told.read_text(encoding="utf-8") != lacking):
+            told.write_text(lacking, encoding="utf-8")
+            say(
+                f"not locked in as on Linux; this system lacks: {', '.join(lacking.splitlines())}. "
+                "Judge only code that you would run anyway.",
+                "kata doctor",
+            )
 
 
 def _print(

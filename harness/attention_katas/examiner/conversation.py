@@ -19,7 +19,7 @@ import torch
 from attention_katas.catalog import Kata
 from attention_katas.examiner import failures, grids
 from attention_katas.learner import frames, wire
-from attention_katas.learner.host import Learner, LearnerDied, LearnerTimedOut
+from attention_katas.learner.host import Learner, LearnerDied, LearnerOutgrew, LearnerTimedOut
 from attention_katas.submission import Submission
 from attention_katas.verdict import Evidence, Frame, Raised
 
@@ -91,6 +91,7 @@ class Conversation:
         self.device = device
         self.hung = hung
         self.calls: list[Call] = []
+        self.audit: list[str] = []
         self._ids = itertools.count(1)
 
     def load(self) -> dict[str, Any]:
@@ -211,8 +212,13 @@ class Conversation:
                 self.hung.add(call.function)
             message = f"stopped after {error.seconds:g} s without an answer"
             raise failures.TimedOut(message, "answered", evidence) from None
+        except LearnerOutgrew as error:
+            kind = failures.OutOfMemory if error.memory else failures.Crashed
+            raise kind(error.reason, "answered", evidence) from None
         except LearnerDied as error:
             raise failures.Crashed(error.reason, "answered", evidence) from None
+        noted = reply.get("audit")
+        self.audit += [str(what)[:100] for what in noted[:50]] if isinstance(noted, list) else []
         if isinstance(reply.get("raised"), dict):
             raise self._raised(reply["raised"], call)
         banned = reply.get("banned")

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click
 import pytest
 import torch
 
@@ -19,15 +20,18 @@ from attention_katas import verdict as v
 from attention_katas.catalog import Kata
 from attention_katas.devices import Device
 from attention_katas.errors import CouldNotGrade
-from attention_katas.examiner import failures
+from attention_katas.examiner import canary, failures
 from attention_katas.examiner.conversation import Conversation
 from attention_katas.examiner.plugin import Examination, Round, title
 from attention_katas.examiner.session import Session
 from attention_katas.intake import blank, not_started
+from attention_katas.learner import locks
 from attention_katas.learner.host import Learner
 from attention_katas.learner.start import Learners
 from attention_katas.submission import Submission
 
+# Which versions of everything the full list of canaries was tried with.
+CANARIES = Path(click.get_app_dir("attention-katas")) / "canaries.json"
 # The gravest first: what a check ended with decides what the kata ended with.
 GRAVITY = (v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED, v.FAILED, v.NOT_WRITTEN, v.NOT_REACHED)
 WHAT_IT_IS = {
@@ -43,12 +47,21 @@ class Judge:
 
     The hidden tests are collected once; every check runs the learner's code in a process of its
     own. Close it when done.
+
+    strict: for code of strangers; nothing is judged unless every lock holds, and every known
+    route to a banned built-in was found shut with these versions of everything.
     """
 
     def __init__(
-        self, katas: Sequence[Kata], learners: Learners, device: Device | None = None
+        self,
+        katas: Sequence[Kata],
+        learners: Learners,
+        device: Device | None = None,
+        strict: bool = False,
     ) -> None:
         torch.set_num_threads(1)
+        self.strict = strict
+        self._canaries: set[tuple[str, ...]] = set()
         self.learners = learners
         self.device = device or Device("cpu")
         self._examination = Examination()
@@ -70,6 +83,7 @@ class Judge:
         verdict.device = self.device.name
         verdict.seed = secrets.randbelow(1_000_000) if seed is None else seed
         try:
+            self._ask_the_canary(kata.banned)
             if self._loads(submission, verdict):
                 self._examine(submission, verdict)
         except CouldNotGrade as error:
@@ -81,10 +95,26 @@ class Judge:
     def close(self) -> None:
         self._session.close()
 
+    def _ask_the_canary(self, bans: tuple[str, ...]) -> None:
+        """Once for each set of bans: do they hold? Raises CouldNotGrade if not."""
+        if bans in self._canaries:
+            return
+        if self.strict:
+            canary.check_once(self.learners, bans, CANARIES)
+        canary.check(self.learners, bans, canary.SHORT)
+        self._canaries.add(bans)
+
     def _loads(self, submission: Submission, verdict: v.Verdict) -> bool:
         """Load the file once by itself, so that what breaks there is said once."""
         learner = self._take(submission)
         verdict.locks = learner.locks
+        lacking = locks.missing(learner.locks)
+        if self.strict and lacking:
+            self.learners.give_back(learner)
+            raise CouldNotGrade(
+                f"this system lacks locks for strangers' code: {', '.join(lacking)}",
+                "kata doctor, or the same with --allow-weak-sandbox",
+            )
         talk = Conversation(
             submission, self._references[submission.kata.name], learner, self.device.name, set()
         )
@@ -106,6 +136,7 @@ class Judge:
             verdict.output = learner.printed()
             return False
         finally:
+            verdict.audit = list(talk.audit)
             self.learners.give_back(learner)
         return True
 
@@ -118,7 +149,7 @@ class Judge:
 
     def _examine(self, submission: Submission, verdict: v.Verdict) -> None:
         kata = submission.kata
-        self._examination.round = Round(
+        current = Round(
             submission=submission,
             reference=self._references[kata.name],
             device=self.device,
@@ -126,10 +157,12 @@ class Judge:
             take=lambda: self._take(submission),
             give_back=self.learners.give_back,
         )
+        self._examination.round = current
         items = self._session.items_of(kata.tests)
         entries = self._session.run(items)
         verdict.checks = [_check(i, e) for i, e in zip(items, entries, strict=True)]
         verdict.output = next((c.output for c in verdict.checks if c.output), "")
+        verdict.audit = list(dict.fromkeys([*verdict.audit, *current.audit]))
         verdict.outcome = outcome(verdict.checks)
         first = verdict.first_failure
         verdict.message = first.message if first else ""
@@ -174,6 +207,8 @@ def _check(item: pytest.Function, entry: dict[str, Any]) -> v.Check:
         seconds=round(sum(stage["duration"] for stage in stages), 4),
         output=metadata.get("printed", ""),
     )
+    if "ours" in metadata:
+        raise CouldNotGrade(*metadata["ours"])
     if "fault" in metadata:
         raise CouldNotGrade(f"the check {item.name!r} broke: {metadata['fault']}")
     if "failure" in metadata:

@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from attention_katas.devices import Device
+from attention_katas.errors import CouldNotGrade
 from attention_katas.examiner import failures, ladder, laws
 from attention_katas.examiner.conversation import Conversation, Solution
 from attention_katas.learner.host import Learner
@@ -36,6 +37,8 @@ class Round:
     hung: set[str] = field(default_factory=set)
     wrong: set[str] = field(default_factory=set)
     locks: list[str] = field(default_factory=list)
+    audit: list[str] = field(default_factory=list)
+    ours: CouldNotGrade | None = None
 
 
 class Draw:
@@ -103,6 +106,7 @@ class Examination:
             yield Solution(current.submission.kata, self._call)
         finally:
             self.printed = learner.printed()
+            current.audit += self.conversation.audit
             current.give_back(learner)
 
     def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -147,6 +151,9 @@ class Examination:
         self.printed = ""
         self.stand_in = False
         self.conversation = None
+        ours = self.current().ours
+        if ours is not None:
+            raise ours  # nothing more to find out
         law = item.get_closest_marker("law")
         if law and self.current().wrong & set(law.args or self.current().submission.kata.functions):
             raise failures.NotReached("counts once the values are right")
@@ -160,7 +167,7 @@ class Examination:
         """
         try:
             return (yield)
-        except failures.CheckFailed:
+        except (failures.CheckFailed, CouldNotGrade):
             raise
         except Exception as error:
             self.stand_in = True
@@ -180,6 +187,9 @@ class Examination:
         if call.excinfo is None:
             return {}
         error = call.excinfo.value
+        if isinstance(error, CouldNotGrade):
+            self.current().ours = error
+            return {"ours": [error.message, error.next_step]}
         if not isinstance(error, failures.CheckFailed):
             return {"fault": f"{type(error).__name__}: {error}"}
         if not item.get_closest_marker("law"):

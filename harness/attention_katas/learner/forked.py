@@ -144,7 +144,7 @@ class _Nursery:
         self.fill()
         learner = self._ready.popleft()
         try:
-            learner.greet(key)
+            learner.greet(key, REPLY_SECONDS)
         except (LearnerDied, LearnerTimedOut):
             learner.close_streams()
             raise

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from attention_katas.learner import frames
+from attention_katas.errors import CouldNotGrade
+from attention_katas.learner import frames, watch
 from attention_katas.learner.limits import Limits
 
 MAIN = Path(__file__).parent / "__main__.py"
@@ -42,6 +43,19 @@ class LearnerTimedOut(Exception):
     def __init__(self, seconds: float) -> None:
         super().__init__(f"no answer within {seconds:g} s")
         self.seconds = seconds
+
+
+class LearnerOutgrew(Exception):
+    """The process took more memory or more threads than it may. `reason` says which."""
+
+    def __init__(self, reason: str, memory: bool) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.memory = memory
+
+
+class Starved(CouldNotGrade):
+    """The machine gave the process too little time for a verdict: not the code's fault."""
 
 
 class Stream(Protocol):
@@ -79,9 +93,15 @@ class Learner:
         self.end()
         self.close_streams()
 
-    def greet(self, key: object) -> None:
+    def greet(self, key: object, seconds: float = START_SECONDS) -> None:
         """Hear from a new process which locks it has put on."""
-        hello, _ = self.receive(START_SECONDS)
+        try:
+            answer = self._frames.get(timeout=seconds)
+        except queue.Empty:
+            self.healthy = False
+            self.end()
+            raise LearnerTimedOut(seconds) from None
+        hello, _ = self._understood(answer)
         self.locks = [str(lock) for lock in hello["locks"]]
         self.pid = int(hello["pid"])
         self.key = key
@@ -91,7 +111,8 @@ class Learner:
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Send a request and wait for its answer.
 
-        Raises LearnerDied or LearnerTimedOut; after either the process is gone.
+        Raises LearnerDied, LearnerTimedOut, LearnerOutgrew or Starved; after each the process is
+        gone.
         """
         from attention_katas.learner import wire
 
@@ -110,14 +131,40 @@ class Learner:
             self._fail()
 
     def receive(self, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
-        from attention_katas.learner import wire
-
+        """The next answer. seconds: what the code may take, see `watch`."""
         try:
-            answer = self._frames.get(timeout=seconds)
+            return self._understood(self._frames.get(timeout=min(watch.PACE, seconds)))
         except queue.Empty:
+            watched = watch.Watch(self.pid, seconds)
+        while True:
+            try:
+                return self._understood(self._frames.get(timeout=watch.PACE))
+            except queue.Empty:
+                watched.look()
+                self._stop_if_over(watched)
+
+    def _stop_if_over(self, watched: watch.Watch) -> None:
+        over: Exception | None = None
+        if watched.out_of_time:
+            over = LearnerTimedOut(watched.seconds)
+        elif watched.starved:
+            got = f"{watched.worked:.1f} s of processor time in {watched.wall:.0f} s"
+            over = Starved(
+                f"this machine is too busy to judge: your code got {got}",
+                "close other programs, then run it again",
+            )
+        elif self.limits.memory_mb and watched.grown > (self.limits.memory_mb << 20):
+            over = LearnerOutgrew(f"it took more than {self.limits.memory_mb} MB", memory=True)
+        elif watched.threads > watch.THREADS:
+            over = LearnerOutgrew(f"it started more than {watch.THREADS} threads", memory=False)
+        if over is not None:
             self.healthy = False
             self.end()
-            raise LearnerTimedOut(seconds) from None
+            raise over
+
+    def _understood(self, answer: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        from attention_katas.learner import wire
+
         if answer is None:
             self._fail()
         try:

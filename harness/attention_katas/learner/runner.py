@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from safetensors.torch import save as save_tensors
 
-from . import bans, elsewhere, wire
+from . import audit, bans, elsewhere, wire
 
 # Kept before any submission can replace them.
 _exec, _compile, _type = exec, compile, type
@@ -77,6 +77,7 @@ class Runner:
         except BaseException as error:  # noqa: BLE001 - sys.exit() is an answer too
             reply, sent = {"raised": self.describe(error)}, {}
         reply["banned"] = list(bans.called_here)
+        reply["audit"] = list(audit.noted)
         _flush()
         try:
             return wire.encode(reply, sent)
@@ -308,6 +309,7 @@ def _flush() -> None:
 def serve(read_exactly: Callable[[int], bytes], send: Callable[[bytes], None]) -> None:
     """Answer requests until the judge hangs up."""
     runner = Runner()
+    audit.start()
     while True:
         try:
             request, tensors = wire.read(read_exactly)

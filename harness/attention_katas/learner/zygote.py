@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from . import bans, locks, runner, stdio, wire
+from .locks import landlock, linux, session
 
 CPU_SECONDS = 120
 OUR_FAULT = 70
@@ -61,7 +62,8 @@ def serve_forks(control: socket.socket, hidden: list[Path], memory_mb: int) -> N
     `control` keeps message boundaries (SOCK_SEQPACKET).
     """
     warm_up()
-    nursery = Nursery(control, locks.files_ruleset(hidden), memory_mb)
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    nursery = Nursery(control, landlock.prepare(hidden), memory_mb)
     nursery.say({"ready": True})
     nursery.serve()
 
@@ -73,10 +75,10 @@ class Nursery:
     are installed already, so that they are paid for once and not by every check.
     """
 
-    def __init__(self, control: socket.socket, ruleset: int, memory_mb: int) -> None:
+    def __init__(self, control: socket.socket, ruleset: landlock.Ruleset, memory_mb: int) -> None:
         self.control, self.ruleset, self.memory_mb = control, ruleset, memory_mb
         self.pid = os.getpid()
-        locks.adopt_orphans()
+        session.adopt_orphans()
         self.children: dict[int, int] = {}
 
     def serve(self) -> None:
@@ -120,7 +122,7 @@ class Nursery:
         try:
             parent = self.pid
             self.control.close()
-            locks.own_session(parent)
+            session.put_on(parent)
             bans.install(families)
             gc.collect()
             gc.freeze()
@@ -146,7 +148,7 @@ class Nursery:
 
     def end_orphans(self) -> None:
         """Kill what a child forked and left behind: orphans become children of this process."""
-        for pid in locks.children_of(os.getpid()):
+        for pid in linux.children_of(os.getpid()):
             if pid not in self.children:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -164,22 +166,22 @@ class Nursery:
                 self.children[pid] = status
 
 
-def _learner(descriptors: list[int], parent: int, ruleset: int, memory_mb: int) -> None:
+def _learner(
+    descriptors: list[int], parent: int, ruleset: landlock.Ruleset, memory_mb: int
+) -> None:
     """Everything a forked child does; it never returns."""
     try:
         line, output = descriptors
         stdio.capture_output(output)
-        on = [locks.private_descriptors((line, ruleset) if ruleset >= 0 else (line,))]
-        on.append(locks.own_session(parent))
-        on.append(locks.empty_environment())
-        on.append(locks.limits(memory_mb, CPU_SECONDS))
-        on.append(locks.files(ruleset))
+        held = locks.put_on_all(
+            (line,), parent, ruleset, memory_mb=memory_mb, cpu_seconds=CPU_SECONDS
+        )
         # In a forked child torch makes its thread pool and its autograd engine anew at their first
         # use, and two threads that both come first trip over each other. So the first use is here.
         torch.set_num_threads(1)
         torch.ones((), requires_grad=True).exp()
         send = stdio.sender(line)
-        send(wire.encode({"pid": os.getpid(), "locks": [lock for lock in on if lock]}))
+        send(wire.encode({"pid": os.getpid(), "locks": held}))
         runner.serve(stdio.exact_reader(line), send)
         os._exit(0)
     finally:
@@ -192,12 +194,15 @@ def serve_alone(hidden: list[Path], memory_mb: int) -> None:
     stdio.make_binary(requests, answers)
     stdio.capture_output(2)
     warm_up()
-    ruleset = locks.files_ruleset(hidden)
-    keep = (requests, answers, ruleset) if ruleset >= 0 else (requests, answers)
-    on = [locks.private_descriptors(keep), locks.own_session(os.getppid())]
-    on += [locks.empty_environment(), locks.limits(memory_mb, 10 * CPU_SECONDS)]
-    on.append(locks.files(ruleset))
+    # No memory limit means a GPU, whose driver wants its own devices.
+    held = locks.put_on_all(
+        (requests, answers),
+        os.getppid(),
+        landlock.prepare(hidden, gpu=not memory_mb),
+        memory_mb=memory_mb,
+        cpu_seconds=10 * CPU_SECONDS,
+    )
     send = stdio.sender(answers)
-    send(wire.encode({"pid": os.getpid(), "locks": [lock for lock in on if lock]}))
+    send(wire.encode({"pid": os.getpid(), "locks": held}))
     runner.serve(stdio.exact_reader(requests), send)
     sys.exit(0)

@@ -31,6 +31,7 @@ def _suite(root: xml.Element, verdict: v.Verdict) -> None:
     suite = xml.SubElement(root, "testsuite", name=verdict.kata, time=f"{verdict.seconds:.3f}")
     properties = xml.SubElement(suite, "properties")
     facts = {"outcome": verdict.outcome, "seed": str(verdict.seed), "device": verdict.device}
+    facts |= {"locks": ", ".join(verdict.locks)} if verdict.locks else {}
     for name, value in {**facts, **verdict.versions}.items():
         xml.SubElement(properties, "property", name=name, value=_text(value))
     counts = {"tests": len(checks), "failures": 0, "errors": 0, "skipped": 0}

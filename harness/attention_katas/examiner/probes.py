@@ -1,0 +1,178 @@
+"""Try every forbidden act from where a learner's code runs, and see which doors are shut.
+
+The acts go the way of any submission: as source text, into a locked learner process, which
+answers with a tensor of zeros (refused) and ones (done). Each leaves things as they were.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from attention_katas.errors import CouldNotGrade
+from attention_katas.learner.start import Learners
+from attention_katas.learner.wire import pack
+
+# What an act may use: the paths and the pid of `places_of`, and `call(number, ...)`, a system call.
+PROLOGUE = """
+import ctypes, mmap, os, resource, socket, sys, threading
+import torch
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+def call(x86_64, aarch64, *arguments):
+    number = {"x86_64": x86_64, "aarch64": aarch64}[os.uname().machine]
+    given = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    if libc.syscall(ctypes.c_long(number), *given) < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+
+def connect(family, kind, address):
+    with socket.socket(family, kind) as line:
+        line.settimeout(1)
+        line.connect(address)
+
+def probe():
+    found = []
+    for act in ACTS:
+        try:
+            exec(act, dict(globals()))
+        except BaseException:
+            found.append(0)
+        else:
+            found.append(1)
+    return torch.tensor(found)
+"""
+
+ACTS: dict[str, str] = {
+    "read a file": "open(SECRET).read()",
+    "read the hidden tests": "open(TESTS).read()",
+    "list a folder": "os.listdir(FOLDER)",
+    "write a file": "open(SECRET, 'a').close()",
+    "make a folder": "os.mkdir(NEW)",
+    "delete a file": "os.remove(VICTIM)",
+    "cut a file": "os.truncate(SECRET, 6)",
+    "change a file's mode": "os.chmod(SECRET, 0o600)",
+    "change a file's times": "os.utime(SECRET)",
+    "change a file's attributes": "os.setxattr(SECRET, 'user.kata', b'1')",
+    "make a file in memory": "os.memfd_create('kata')",
+    "read the judge's environment": "open(f'/proc/{JUDGE}/environ', 'rb').read(1)",
+    "read the judge's memory": "open(f'/proc/{JUDGE}/mem', 'rb')",
+    "list what the judge has open": "os.listdir(f'/proc/{JUDGE}/fd')",
+    "look into the judge's memory": "call(310, 270, JUDGE, 0, 0, 0, 0, 0)",
+    "trace the judge": "call(101, 117, 0x4206, JUDGE, 0, 0)",
+    "get hold of the judge": "call(434, 434, JUDGE, 0)",
+    "send the judge a signal": "os.kill(JUDGE, 0)",
+    "send the parent a signal": "os.kill(os.getppid(), 0)",
+    "limit the judge": "resource.prlimit(JUDGE, resource.RLIMIT_CPU, "
+    "resource.getrlimit(resource.RLIMIT_CPU))",
+    "slow the judge down": "os.setpriority(os.PRIO_PROCESS, JUDGE, 0)",
+    "bind the judge to a processor": "os.sched_setaffinity(JUDGE, os.sched_getaffinity(0))",
+    "connect by TCP": "connect(socket.AF_INET, socket.SOCK_STREAM, ('127.0.0.1', PORT))",
+    "listen by TCP": "socket.create_server(('127.0.0.1', 0))",
+    "send by UDP": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+    ".sendto(b'x', ('127.0.0.1', PORT))",
+    "connect to a UNIX socket": "connect(socket.AF_UNIX, socket.SOCK_STREAM, DOOR)",
+    "connect to an abstract socket": "connect(socket.AF_UNIX, socket.SOCK_STREAM, ABSTRACT)",
+    "ask the kernel by netlink": "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)",
+    "fork": "pid = os.fork()\nif not pid: os._exit(0)\nos.waitpid(pid, 0)",
+    "start a program": "os.waitpid(os.posix_spawn(sys.executable, ['python', '-c', ''], {}), 0)",
+    "make a user namespace": "call(272, 97, 0x10000000)",
+    "mount": "call(165, 40, b'none', b'/', None, 0x44000, None)",
+    "set up io_uring": "call(425, 425, 1, (ctypes.c_char * 120)())",
+    "handle page faults": "call(323, 282, 1)",
+    "load a program into the kernel": "call(321, 280, 0, (ctypes.c_char * 72)(4), 72)",
+    "count the processor's events": "call(298, 241, (ctypes.c_char * 128)(), 0, -1, -1, 0)",
+    "use the kernel's keys": "call(250, 219, 0, -3, 0)",
+    "share memory": "call(29, 194, 0, 4096, 0o1600)",
+    "gain privileges by a program": "assert libc.prctl(39, 0, 0, 0, 0) == 0",
+    "read an environment variable": "assert os.environ",
+    "use a descriptor of the judge's": "found = 0\nfor d in range(3, 256):\n"
+    "    try: os.fstat(d)\n    except OSError: continue\n    found += 1\nassert found > 3",
+    "take 4 GB of memory": "mmap.mmap(-1, 4 << 30)",
+    "share 4 GB of memory": "torch.empty(1 << 32, dtype=torch.uint8)",
+}
+
+
+def open_doors(learners: Learners, hidden: Path) -> dict[str, bool]:
+    """Act -> whether it can be done. Raises CouldNotGrade when no answer comes.
+
+    hidden: one of the files that must not be readable.
+    """
+    with places_of(hidden) as places:
+        found = ask(learners, source(places), "probe", bans=())
+    if len(found) != len(ACTS):
+        raise CouldNotGrade("the probes of the locks gave no answer")
+    return dict(zip(ACTS, map(bool, found), strict=True))
+
+
+def source(places: Mapping[str, object]) -> str:
+    """The program that tries all acts; its `probe()` answers."""
+    facts = "\n".join(f"{name} = {value!r}" for name, value in places.items())
+    return f"{facts}\nACTS = {list(ACTS.values())!r}\n{PROLOGUE}"
+
+
+def ask(learners: Learners, program: str, function: str, bans: tuple[str, ...]) -> list[int]:
+    """What `function()` of a program answers in a learner process, a tensor of numbers, as a list.
+
+    Raises CouldNotGrade when anything else comes back.
+    """
+    from attention_katas.learner.host import LearnerDied, LearnerTimedOut
+
+    learner = learners.take(function, bans)
+    load = {
+        "do": "load",
+        "module": function,
+        "sources": {function: program},
+        "functions": [function],
+    }
+    call = {"do": "call", "id": 1, "function": function, "device": "cpu"}
+    call |= {"args": pack([], {}), "kwargs": pack({}, {})}
+    try:
+        learner.ask(load, seconds=learners.limits.load_seconds)
+        reply, sent = learner.ask(call, seconds=learners.limits.call_seconds)
+        return [int(number) for number in sent[reply["returned"]["tensor"]]]
+    except (KeyError, TypeError, ValueError, LearnerDied, LearnerTimedOut) as error:
+        raise CouldNotGrade(f"{function} gave no answer: {error}") from None
+    finally:
+        learners.give_back(learner)
+
+
+@contextmanager
+def places_of(hidden: Path) -> Iterator[Mapping[str, object]]:
+    """Files, sockets and processes that the acts reach for."""
+    with tempfile.TemporaryDirectory(prefix="kata-probe-") as folder:
+        secret, victim = Path(folder, "secret"), Path(folder, "victim")
+        secret.write_text("secret")
+        victim.write_text("victim")
+        door, abstract = str(Path(folder, "door")), f"\0kata-probe-{os.getpid()}"
+        lines = [_listening(socket.AF_UNIX, name) for name in (door, abstract)]
+        lines.append(_listening(socket.AF_INET, ("127.0.0.1", 0)))
+        try:
+            yield {
+                "SECRET": str(secret),
+                "VICTIM": str(victim),
+                "NEW": str(Path(folder, "new")),
+                "FOLDER": folder,
+                "TESTS": str(hidden),
+                "JUDGE": os.getpid(),
+                "PORT": lines[2].getsockname()[1] if lines[2] else 9,
+                "DOOR": door,
+                "ABSTRACT": abstract,
+            }
+        finally:
+            for line in lines:
+                if line is not None:
+                    line.close()
+
+
+def _listening(family: int, address: str | tuple[str, int]) -> socket.socket | None:
+    with suppress(OSError):
+        line = socket.socket(family, socket.SOCK_STREAM)
+        line.bind(address)
+        line.listen(4)
+        return line
+    return None
