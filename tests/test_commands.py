@@ -97,7 +97,9 @@ def test_a_new_kata_passes_dev_check_but_for_what_it_has_to_say(private):
     assert "there is a kata called my-rope already" in again.stderr
 
 
-@pytest.mark.parametrize("name", ["Rope", "a b", "../x", "-x", "x" * 40])
+@pytest.mark.parametrize(
+    "name", ["Rope", "a b", "../x", "-x", "x" * 40, "class", "torch", "json", "con"]
+)
 def test_bad_names_are_refused(private, name):
     done = kata("dev", "new", "--katas", str(private), "--", name, cwd=private)
     assert done.returncode == 2
@@ -128,6 +130,24 @@ def test_next_steps_stay_in_the_private_set(private):
     assert option in nothing.stderr
     by_variable = kata("run", "double", cwd=private / "space", KATAS_PATH=str(private))
     assert "--katas" not in by_variable.stdout
+
+
+def test_a_private_set_has_a_record_of_its_own(space, private):
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    assert kata("run", "softmax", cwd=space).returncode == 0
+    kata("dev", "new", "softmax", "--katas", str(private), cwd=private)
+    kata("run", "softmax", "--katas", str(private), cwd=space)
+    assert "1 of 6 done" in kata("list", cwd=space).stdout
+    assert "0 of 1 done" in kata("list", "--katas", str(private), cwd=space).stdout
+
+
+def test_a_folder_of_katas_that_is_not_there(tmp_path):
+    gone = str(tmp_path / "gone")
+    assert "--katas: there is no folder" in kata("list", "--katas", gone, cwd=tmp_path).stderr
+    by_variable = kata("list", cwd=tmp_path, KATAS_PATH=gone)
+    assert by_variable.returncode == 2
+    assert "KATAS_PATH: there is no folder" in by_variable.stderr
+    assert kata("dev", "new", "double", "--katas", gone, cwd=tmp_path).returncode == 0
 
 
 def test_an_empty_folder_becomes_a_private_set(tmp_path):

@@ -204,6 +204,12 @@ def test_the_filter_on_both_machines(machine):
     for name, numbers in syscalls.DENIED.items():
         if numbers[column] >= 0:
             assert call(name) == refused, name
+    for command in syscalls.FCNTL_COMMANDS:
+        assert call(syscalls.FCNTL, 3, command) == refused
+    for request in syscalls.IOCTL_REQUESTS:
+        assert call(syscalls.IOCTL, 3, request) == refused
+        assert call(syscalls.IOCTL, 3, request | 1 << 32) == refused  # the kernel looks at 32 bits
+    assert call(syscalls.FCNTL, 3, 1) == call(syscalls.IOCTL, 3, 0x5401) == seccomp.ALLOW
     for number in ((0, 63), (1, 64), (9, 222), (202, 98)):  # read, write, mmap, futex
         assert call(number) == seccomp.ALLOW
     assert call(syscalls.CLONE, 0x3D0F00) == seccomp.ALLOW  # what glibc asks for a thread

@@ -43,7 +43,8 @@ def plain(draw):
 
 def test_attention_alone(solution, draw, agree, plain):
     """Every query blends the context (projections that change nothing)"""
-    agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), plain(8, 6), 2)
+    x, context = draw(2, 3, 8), draw(2, 5, 6)
+    agree(solution.cross_attention, x, context, plain(8, 6), 2, gradients=False)
 
 
 def test_a_longer_context(solution, draw, agree, layer):
@@ -119,6 +120,14 @@ def test_very_low_scores(solution, draw, agree, layer):
     keep = torch.tensor([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]).bool()
     x, context = draw(2, 3, 8), draw(2, 5, 6)
     agree(solution.cross_attention, x, context, weights, 2, keep, gradients=False, tolerance=2e-2)
+    # One key that may be read, as low as the dtypes go.
+    alone = torch.tensor([[1, 0, 0, 0, 0], [0, 0, 1, 0, 0]]).bool()
+    for dtype, high, low in ((torch.float32, 1e18, -1e18), (torch.float16, 60.0, -200.0)):
+        x, context = draw(2, 3, 8, dtype=dtype), draw(2, 5, 6, dtype=dtype)
+        weights = layer(8, 6, dtype)
+        weights |= {"w_q": weights["w_q"] * 0, "w_k": weights["w_k"] * 0}
+        weights |= {"b_q": weights["b_q"] * 0 + high, "b_k": weights["b_k"] * 0 + low}
+        agree(solution.cross_attention, x, context, weights, 2, alone, gradients=False)
 
 
 def test_heads_far_apart(solution, draw, agree, layer):
@@ -137,12 +146,16 @@ def test_other_dtypes(solution, draw, agree, layer, dtypes):
         agree(solution.cross_attention, x, context, layer(8, 6, dtype), 2)
         keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()
         agree(solution.cross_attention, x, context, layer(8, 6, dtype), 4, keep)
+        agree(solution.cross_attention, x, context, layer(8, 6, dtype), 4, keep & ~keep[:1])
 
 
 def test_any_memory_layout(solution, draw, agree, layer):
     """Does not care how its inputs lie in memory"""
     x, context = draw(3, 2, 8).transpose(0, 1), draw(2, 6, 5).transpose(1, 2)
     agree(solution.cross_attention, x, context, layer(8, 6), 2)
+    turned = {n: w.t().contiguous().t() for n, w in layer(8, 6).items()}
+    keep = torch.tensor([[1, 0], [1, 1], [0, 1], [1, 1], [1, 0]]).bool().t()
+    agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), turned, 2, keep)
 
 
 def test_a_second_call(solution, draw, agree, layer):

@@ -27,8 +27,9 @@ def test_a_mask_of_any_shape(solution, agree):
 def test_a_large_mask(solution, agree):
     """causal_mask: as large as it is asked for"""
     agree(solution.causal_mask, 70, 90)
-    agree(solution.causal_mask, 3, 2100)
-    agree(solution.causal_mask, 2100, 3)
+    agree(solution.causal_mask, 3, 4200)
+    agree(solution.causal_mask, 4200, 3)
+    agree(solution.causal_mask, 2100, 2100)
 
 
 def test_weights_without_padding(solution, draw, agree, hidden):
@@ -41,6 +42,12 @@ def test_weights_on_rectangles(solution, draw, agree, hidden):
     agree(solution.masked_weights, draw(2, 3, 4, 6), weights=-1, masked=hidden(2, 3, 4, 6))
     agree(solution.masked_weights, draw(2, 3, 6, 4), weights=-1, masked=hidden(2, 3, 6, 4))
     agree(solution.masked_weights, draw(2, 3, 1, 5), weights=-1, masked=hidden(2, 3, 1, 5))
+
+
+def test_weights_of_one_thing(solution, draw, agree, hidden):
+    """masked_weights: one sequence, one head, one query or one key"""
+    for shape in ((1, 1, 4, 5), (3, 1, 4, 5), (2, 3, 4, 1), (1, 1, 1, 1)):
+        agree(solution.masked_weights, draw(*shape), weights=-1, masked=hidden(*shape))
 
 
 def test_weights_with_padding(solution, draw, agree, hidden):
@@ -61,9 +68,10 @@ def test_a_tempting_future(solution, draw, agree, hidden):
     agree(solution.masked_weights, high, tolerance=1e-3, weights=-1, masked=masked)
     # One visible key, as low as half precision goes, and hidden ones almost as high.
     alone = torch.tensor([-30000.0, 40000, 40000, 0, 40000]).expand(2, 2, 1, 5)
-    for dtype in (torch.float16, torch.bfloat16):
-        masked = hidden(2, 2, 1, 5)
-        agree(solution.masked_weights, alone.to(dtype), weights=-1, masked=masked)
+    masked = hidden(2, 2, 1, 5)
+    for dtype, size in ((torch.float16, 1.0), (torch.bfloat16, 3.0), (torch.float32, 5e33)):
+        scores = (alone * size).to(dtype)
+        agree(solution.masked_weights, scores, weights=-1, masked=masked)
 
 
 def test_rows_far_apart(solution, draw, agree, hidden):
@@ -130,6 +138,15 @@ def test_causal_attention_on_rectangles(solution, draw, agree):
     agree(attention, draw(2, 3, 1, 5), draw(2, 3, 6, 5), draw(2, 3, 6, 7))
 
 
+def test_attention_of_one_thing(solution, draw, agree):
+    """attention: one sequence, one head, one query, one key, or values of width one"""
+    attention = solution.scaled_dot_product_attention
+    agree(attention, draw(1, 1, 3, 4), draw(1, 1, 5, 4), draw(1, 1, 5, 6))
+    agree(attention, draw(2, 1, 3, 4), draw(2, 1, 1, 4), draw(2, 1, 1, 6))
+    agree(attention, draw(2, 3, 4, 1), draw(2, 3, 5, 1), draw(2, 3, 5, 1), causal=False)
+    agree(attention, draw(1, 1, 1, 1), draw(1, 1, 1, 1), draw(1, 1, 1, 1))
+
+
 def test_against_the_real_thing(solution, draw, same):
     """attention: equals F.scaled_dot_product_attention at (2, 4, 16, 32)"""
     q, k, v = (draw(2, 4, 16, 32, dtype=torch.float32) for _ in range(3))
@@ -161,6 +178,9 @@ def test_attention_with_a_loud_future(solution, draw, agree):
     # And visible scores may be far below what is often taken for minus infinity.
     q, k = draw(2, 2, 3, 4) / 9 + 3, draw(2, 2, 3, 4) - 2e4
     agree(solution.scaled_dot_product_attention, q, k, v[:, :, :3], tolerance=2e-2, gradients=False)
+    for dtype, high, low in ((torch.float32, 1e18, -1e18), (torch.float16, 60.0, -200.0)):
+        q, k = torch.full((2, 2, 1, 4), high), torch.full((2, 2, 5, 4), low)
+        agree(solution.scaled_dot_product_attention, q.to(dtype), k.to(dtype), v.to(dtype))
 
 
 def test_attention_in_other_dtypes(solution, draw, agree, dtypes):
@@ -181,7 +201,7 @@ def test_attention_in_any_memory_layout(solution, draw, agree):
 
 def test_a_second_call(solution, draw, agree):
     """Answers a second call, with other lengths or padding, as freshly as the first"""
-    for queries, keys in ((5, 5), (3, 7), (5, 5)):
+    for queries, keys in ((5, 5), (5, 7), (3, 7), (5, 5)):
         agree(solution.masked_weights, draw(1, 2, queries, keys), weights=-1)
         keep = draw.order(keys)[None] > 1
         agree(solution.masked_weights, draw(1, 2, queries, keys), keep, weights=-1)
@@ -201,8 +221,12 @@ def test_the_future_is_silent(solution, draw, same):
     same(after[:, :, :4], before[:, :, :4], "changing words 4 and 5 moved outputs before them")
     before[:, :, :4].sum().backward()
     for name, leaf in (("k", k), ("v", v)):
-        reached = leaf.grad[:, :, 4:].abs().max() > 0 if leaf.grad is not None else False
-        assert not reached, f"outputs 0 to 3 send a gradient to {name} of later words"
+        if leaf.grad is None:
+            continue
+        later, all_of_it = leaf.grad[:, :, 4:].abs().max(), leaf.grad.abs().max()
+        assert later <= 1e-6 * all_of_it, (
+            f"outputs 0 to 3 send a gradient of {float(later):.2g} to {name} of later words"
+        )
 
 
 @pytest.mark.law("scaled_dot_product_attention")
@@ -237,13 +261,15 @@ def test_a_vague_query(solution, draw, same):
 
 @pytest.mark.law("causal_mask")
 def test_the_mask_follows_its_device(solution, follows_device):
-    """causal_mask: is made on the device that it is asked for"""
+    """causal_mask: is made on the device that it is asked for, at every call"""
+    solution.causal_mask(3, 4)
     follows_device(solution.causal_mask, 3, 4, device=torch.device("meta"))
 
 
 @pytest.mark.law("masked_weights", "scaled_dot_product_attention")
 def test_follows_the_device(solution, draw, follows_device):
     """Makes everything on the device of its inputs"""
+    solution.masked_weights(draw(2, 3, 4, 5))
     follows_device(solution.masked_weights, draw(2, 3, 4, 5))
     keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()
     follows_device(solution.masked_weights, draw(2, 3, 4, 5), keep)

@@ -58,8 +58,9 @@ def test_merging(solution, draw, agree):
 
 def test_attention_alone(solution, draw, agree, plain):
     """attention: every head attends for itself (projections that change nothing)"""
-    agree(solution.multi_head_attention, draw(2, 5, 6), plain(6), 2)
-    agree(solution.multi_head_attention, draw(2, 5, 6), plain(6), 2, causal=True)
+    for causal in (False, True):
+        x = draw(2, 5, 6)
+        agree(solution.multi_head_attention, x, plain(6), 2, causal=causal, gradients=False)
 
 
 def test_attention_with_heads(solution, draw, agree, layer):
@@ -111,6 +112,7 @@ def test_a_width_that_does_not_divide(solution, draw, layer, refuses):
     refuses(solution.split_heads, ValueError, draw(2, 5, 4), 8)
     refuses(solution.multi_head_attention, ValueError, draw(2, 5, 7), layer(7), 2)
     refuses(solution.multi_head_attention, ValueError, draw(2, 5, 8), layer(8), 3)
+    refuses(solution.multi_head_attention, ValueError, draw(2, 6, 7), layer(7), 2)
 
 
 def test_large_scores(solution, draw, agree, layer):
@@ -146,6 +148,13 @@ def test_very_low_scores(solution, draw, agree, layer):
         agree(
             solution.multi_head_attention, x, weights, 3, gradients=False, tolerance=2e-2, **rules
         )
+    # One key that may be read, as low as the dtypes go.
+    alone = torch.tensor([[1, 0, 0, 0, 0], [0, 0, 1, 0, 0]]).bool()
+    for dtype, high, low in ((torch.float32, 1e18, -1e18), (torch.float16, 60.0, -200.0)):
+        x, weights = draw(2, 5, 12, dtype=dtype), layer(12, dtype)
+        weights |= {"w_q": weights["w_q"] * 0, "w_k": weights["w_k"] * 0}
+        weights |= {"b_q": weights["b_q"] * 0 + high, "b_k": weights["b_k"] * 0 + low}
+        agree(solution.multi_head_attention, x, weights, 3, keep=alone, gradients=False)
 
 
 def test_heads_far_apart(solution, draw, agree, layer):
@@ -165,6 +174,8 @@ def test_other_dtypes(solution, draw, agree, layer, dtypes):
         x, weights = draw(2, 5, 12, dtype=dtype), layer(12, dtype)
         keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()
         agree(solution.multi_head_attention, x, weights, 3, causal=True, keep=keep)
+        agree(solution.multi_head_attention, x, weights, 3, keep=keep & keep[:1])
+        agree(solution.multi_head_attention, x, weights, 3, keep=keep & ~keep[:1])
 
 
 def test_any_memory_layout(solution, draw, agree, layer):
@@ -172,6 +183,9 @@ def test_any_memory_layout(solution, draw, agree, layer):
     agree(solution.split_heads, draw(5, 2, 12).transpose(0, 1), 3)
     agree(solution.merge_heads, draw(2, 5, 3, 4).transpose(1, 2))
     agree(solution.multi_head_attention, draw(5, 2, 12).transpose(0, 1), layer(12), 3)
+    turned = {n: w.t().contiguous().t() for n, w in layer(12).items()}
+    keep = torch.tensor([[1, 0], [1, 1], [0, 1], [1, 1], [1, 0]]).bool().t()
+    agree(solution.multi_head_attention, draw(2, 5, 12), turned, 3, keep=keep)
 
 
 def test_a_second_call(solution, draw, agree, layer):
@@ -245,4 +259,5 @@ def test_follows_the_device(solution, draw, layer, follows_device):
     follows_device(solution.merge_heads, draw(2, 3, 5, 4))
     keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
     follows_device(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3, keep=keep)
+    follows_device(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3, True, keep)
     follows_device(solution.multi_head_attention, draw(2, 5, 12), layer(12), 3, causal=True)

@@ -41,6 +41,10 @@ def test_entries_of_any_size(solution, draw, agree):
     agree(solution.softmax, x + 1000, tolerance=1e-3, weights=-1)
     agree(solution.softmax, x - 1000, tolerance=1e-3, weights=-1)
     agree(solution.softmax, x.to(draw.precise) - 3e4, tolerance=1e-2, weights=-1)
+    # As far apart as the dtypes go.
+    for ends in (torch.tensor([3e38, 1.0, -3e38]), torch.tensor([6e4, 1.0, -6e4]).half()):
+        agree(solution.softmax, ends, weights=-1)
+        agree(solution.softmax, -ends, weights=-1)
 
 
 def test_rows_far_apart(solution, draw, agree):
@@ -79,6 +83,10 @@ def test_minus_infinity_gets_zero(solution, draw, agree):
     agree(solution.softmax, x, weights=-1, masked=hidden)
     agree(solution.softmax, x.transpose(0, 2), dim=0, weights=0, masked=hidden.transpose(0, 2))
     agree(solution.softmax, x.float(), weights=-1, masked=hidden)
+    # One finite entry, lower than any number that might stand in for -inf.
+    alone = torch.full((2, 5), -INF)
+    alone[0, 3] = alone[1, 0] = -1e30
+    agree(solution.softmax, alone, weights=-1, masked=alone == -INF)
 
 
 def test_other_dtypes(solution, draw, agree, dtypes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -43,7 +44,7 @@ def init(folder: Path) -> None:
         out.line(f"{out.signs.waiting} {name}  (left as it is)", "dim", indent=2)
     out.line()
     here = space.root == Path.cwd().resolve()
-    go = "" if here or folder == Path(workspace.DEFAULT) else f"cd {folder}, then "
+    go = "" if here or folder == Path(workspace.DEFAULT) else f"cd {quote(str(folder))}, then "
     first = next((kata for kata in katas.ready), None)
     out.next_step(f"{go}kata show {first.name}" if first else "kata list")
 

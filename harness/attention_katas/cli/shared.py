@@ -107,7 +107,7 @@ def katas_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--katas DIR` (or KATAS_PATH): a private set of katas instead of those that ship."""
     return click.option(
         "--katas",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        type=click.Path(file_okay=False, path_type=Path),
         envvar="KATAS_PATH",
         expose_value=False,
         is_eager=True,
@@ -119,7 +119,14 @@ def katas_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def load(*, empty: bool = False) -> Catalog:
     """The katas that this call is about. Raises BadContent when there are none."""
-    found = catalog.load_catalog(click.get_current_context().find_root().meta.get(PRIVATE))
+    root = click.get_current_context().find_root()
+    private = root.meta.get(PRIVATE)
+    if private is not None and not private.is_dir() and not empty:
+        given = "--katas" if root.meta.get(TYPED) else "KATAS_PATH"
+        raise BadContent(
+            f"{given}: there is no folder {private}", f"kata dev new NAME --katas {private}"
+        )
+    found = catalog.load_catalog(private)
     if not found.katas and not empty:
         raise BadContent(f"there are no katas in {found.folder}", "kata dev new NAME --katas DIR")
     return found
@@ -142,7 +149,9 @@ def screen() -> Screen:
 def progress_of(space: Workspace) -> Progress:
     from attention_katas.progress import Progress
 
-    return Progress(space.progress_file)
+    context = click.get_current_context(silent=True)
+    private = context.find_root().meta.get(PRIVATE) if context else None
+    return Progress(space.progress_file_of(private))
 
 
 def states_of(katas: Catalog, space: Workspace) -> dict[str, State]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import keyword
 import re
+import sys
 from pathlib import Path
 
 from attention_katas.catalog import Catalog
 from attention_katas.errors import KataError
+
+# Modules that a kata's file would hide, and names that Windows keeps for itself.
+TAKEN = {"torch", "numpy", "pytest", "conftest", "con", "aux", "nul", "prn"}
 
 TOML = """\
 format = 1
@@ -123,6 +128,11 @@ def new_kata(catalog: Catalog, name: str) -> list[Path]:
             f"{name!r} is no name for a kata", "small letters, digits and single hyphens"
         )
     module = name.replace("-", "_")
+    if keyword.iskeyword(module) or module in TAKEN or module in sys.stdlib_module_names:
+        raise KataError(
+            f"{name!r} means something else in Python, so no kata can be called that",
+            "another name",
+        )
     folder, reference = catalog.folder / name, catalog.reference / f"{module}.py"
     if folder.exists() or reference.exists():
         raise KataError(f"there is a kata called {name} already", f"kata dev check {name}")

@@ -235,7 +235,7 @@ class Climb:
             key = self.call.rearranged
             self.fail(
                 "inputs unchanged",
-                f"the call removed or replaced {key} in the dict of its caller; work on a copy",
+                f"the call changed the entry {key} in the dict of its caller; work on a copy",
             )
         if self.call and self.call.changed:
             position = min(self.call.changed)
@@ -268,6 +268,8 @@ def differences(
     yours: torch.Tensor, expected: torch.Tensor, allowed: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Which finite entries are further apart than allowed, and by how much."""
+    if yours.dtype == expected.dtype == torch.bool:
+        return yours != expected, yours ^ expected
     mine, theirs = yours.detach().double(), expected.detach().double()
     finite = torch.isfinite(theirs)
     gap = torch.where(finite, (mine - theirs).abs(), torch.zeros_like(theirs))
@@ -276,7 +278,9 @@ def differences(
 
 
 def _number(value: torch.Tensor, digits: int = 4) -> str:
-    return f"{value.item():.{digits}g}" if value.is_floating_point() else str(value.item())
+    if not value.is_floating_point():
+        return str(value.item())
+    return f"{value.item() + 0.0:.{digits}g}"  # no minus before a zero
 
 
 def _apart(mine: torch.Tensor, theirs: torch.Tensor) -> tuple[str, str]:

@@ -194,7 +194,7 @@ class Examination:
             return {"fault": f"{type(error).__name__}: {error}"}
         if not item.get_closest_marker("law"):
             called = self.conversation.calls if self.conversation else []
-            functions = {call.function for call in called}
+            functions = {called[-1].function} if called else set()
             self.current().wrong |= functions or set(self.current().submission.kata.functions)
         return {
             "failure": {

@@ -67,6 +67,8 @@ ACTS: dict[str, str] = {
     "get hold of the judge": "call(434, 434, JUDGE, 0)",
     "send the judge a signal": "os.kill(JUDGE, 0)",
     "send the parent a signal": "os.kill(os.getppid(), 0)",
+    "have the kernel send the judge signals": "import fcntl\nfcntl.fcntl(0, fcntl.F_SETOWN, JUDGE)",
+    "change the rules of processes to come": "call(444, 444, (ctypes.c_char * 8)(1), 8, 0)",
     "limit the judge": "resource.prlimit(JUDGE, resource.RLIMIT_CPU, "
     "resource.getrlimit(resource.RLIMIT_CPU))",
     "slow the judge down": "os.setpriority(os.PRIO_PROCESS, JUDGE, 0)",

@@ -19,6 +19,7 @@ from attention_katas.learner.limits import Limits
 
 MAIN = Path(__file__).parent / "__main__.py"
 START_SECONDS = 120.0
+UNREAD = 2  # answers that may wait to be read: there is one for each question
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -206,9 +207,11 @@ class Learner:
         try:
             while True:
                 self._frames.put(frames.read(read_exactly))
+                if self._frames.qsize() > UNREAD:
+                    raise frames.BadFrame("answers that nobody asked for")
         except frames.BadFrame as error:
             self._frames.put(error)
-        except (EOFError, OSError, ValueError):
+        except (EOFError, OSError, ValueError, AttributeError):  # the last: closed meanwhile
             self._frames.put(None)
 
     def _read_output(self) -> None:

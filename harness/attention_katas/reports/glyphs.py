@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 
@@ -36,7 +37,12 @@ def for_encoding(encoding: str) -> Glyphs:
 
 
 def safe(text: str) -> str:
-    """Text from a submission without what could steer a terminal: no escapes, no control signs."""
+    """Text from a submission without what could steer a terminal: no escapes, no control signs.
+
+    In a log of GitHub Actions `::set-output` and `##[group]` would be commands: they are broken up.
+    """
+    if "GITHUB_ACTIONS" in os.environ:
+        text = text.replace("::", ": :").replace("##[", "# #[")
     return "".join(
         sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode()
         for sign in text

@@ -152,9 +152,9 @@ def _where(grid: Grid) -> str:
         return f"(rows along dim {grid.along})"
     if grid.whole and not grid.at:
         return ""
-    spans = []
-    for origin, size in zip(grid.origin, _window(grid), strict=True):
-        spans.append(":" if grid.whole else f"{origin}:{origin + size}")
+    spans, sizes = [], ([1, 1, *grid.shape])[-2:]
+    for origin, shown, size in zip(grid.origin, _window(grid), sizes, strict=True):
+        spans.append(":" if shown == size else f"{origin}:{origin + shown}")
     if len(grid.shape) == 1:
         spans = spans[1:]
     return "[" + ", ".join([*map(str, grid.at), *spans]) + "]"

@@ -1,6 +1,6 @@
 # outcome: failed
 # rung: inputs unchanged
-# says: removed or replaced w_k
+# says: changed the entry w_k
 
 from torch.nn.functional import linear
 import torch

@@ -1,6 +1,6 @@
 # outcome: failed
 # rung: inputs unchanged
-# says: removed or replaced w_q in the dict of its caller
+# says: changed the entry w_q in the dict of its caller
 
 from torch.nn.functional import linear
 import torch

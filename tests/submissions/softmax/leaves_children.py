@@ -1,4 +1,6 @@
-# outcome: passed
+# outcome: failed
+# says: raised PermissionError
+# needs: system calls
 import os
 import time
 

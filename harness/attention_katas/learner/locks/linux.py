@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ PR_SET_NO_NEW_PRIVS = 38
 HERE = sys.platform == "linux"
 
 
+@functools.cache
 def libc() -> Any:
     return ctypes.CDLL(None, use_errno=True)
 

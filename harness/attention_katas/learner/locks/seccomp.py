@@ -77,10 +77,18 @@ def program(pid: int, machine: str) -> bytes:
     p.jump(EQUAL, syscalls.KILL[column], yes="signal")
     p.jump(EQUAL, syscalls.TGKILL[column], yes="signal")
     p.jump(EQUAL, syscalls.PRLIMIT[column], yes="limit")
+    p.jump(EQUAL, syscalls.FCNTL[column], yes="fcntl")
+    p.jump(EQUAL, syscalls.IOCTL[column], yes="ioctl")
     for numbers in syscalls.DENIED.values():
         if numbers[column] >= 0:
             p.jump(EQUAL, numbers[column], yes="refuse")
     p.give(ALLOW)
+    for name, commands in (("fcntl", syscalls.FCNTL_COMMANDS), ("ioctl", syscalls.IOCTL_REQUESTS)):
+        p.label(name)
+        p.load(_low(1))
+        for command in commands:
+            p.jump(EQUAL, command, yes="refuse")
+        p.give(ALLOW)
     p.label("clone")  # threads, no processes
     p.load(_low(0))
     p.jump(ANY_BIT, CLONE_THREAD, yes="allow", no="refuse")

@@ -125,6 +125,26 @@ DENIED = {
     "vhangup": (153, 58),
     "nfsservctl": (180, 42),
     "modify_ldt": (154, -1),
+    # who this process is, and rules for processes to come
+    "setuid": (105, 146),
+    "setgid": (106, 144),
+    "setreuid": (113, 145),
+    "setregid": (114, 143),
+    "setresuid": (117, 147),
+    "setresgid": (119, 149),
+    "setfsuid": (122, 151),
+    "setfsgid": (123, 152),
+    "setgroups": (116, 159),
+    "capset": (126, 91),
+    "setpgid": (109, 154),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
+    "uselib": (134, -1),
+    "sysfs": (139, -1),
+    "ustat": (136, -1),
     # memory and queues shared with other processes
     "shmget": (29, 194),
     "shmat": (30, 196),
@@ -145,4 +165,8 @@ DENIED = {
 # Refused by their arguments, see seccomp.py.
 CLONE, CLONE3 = (56, 220), (435, 435)
 KILL, TGKILL, PRLIMIT = (62, 129), (234, 131), (302, 261)
+FCNTL, IOCTL = (72, 25), (16, 29)
+# Have the kernel send signals to somebody, or type into a terminal.
+FCNTL_COMMANDS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+IOCTL_REQUESTS = (0x8901, 0x8902, 0x5412, 0x541C)  # FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX
 SECCOMP = (317, 277)

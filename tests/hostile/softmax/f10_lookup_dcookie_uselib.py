@@ -1,0 +1,35 @@
+# row: F10
+# outcome: passed
+# needs: system calls
+# calls that no program has needed for years (sysfs, ustat)
+import ctypes
+import os
+import platform
+
+
+def syscall(number, *arguments):
+    """A system call by its x86_64 number; OSError when it is refused."""
+    if platform.machine() != "x86_64":
+        raise OSError("other numbers here")
+    libc = ctypes.CDLL(None, use_errno=True)
+    numbers = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    libc.syscall.restype = ctypes.c_long
+    result = libc.syscall(ctypes.c_long(number), *numbers)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def attempt():
+    syscall(139, 3)
+
+
+def softmax(x, dim=-1):
+    try:
+        attempt()
+    except OSError:
+        pass  # refused, as it should be
+    else:
+        raise RuntimeError("OPEN: sysfs")
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)

@@ -1,0 +1,6 @@
+# row: Q12
+# outcome: crashed
+# says: printed more than 1 MiB
+# prints without end while it is loaded
+while True:
+    print("passed" * 1000)

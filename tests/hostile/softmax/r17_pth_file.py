@@ -1,0 +1,28 @@
+# row: R17
+# outcome: passed
+# needs: read-only files
+# leaves a attention-katas-was-here.pth for the next Python to run
+import os
+import site
+import sys
+
+
+def attempt():
+    for folder in [*sys.path, os.path.dirname(os.__file__), site.getusersitepackages(), site.getuserbase()]:
+        try:
+            os.close(os.open(os.path.join(folder, "attention-katas-was-here-attention-katas-was-here.pth"), os.O_CREAT | os.O_WRONLY))
+        except OSError:
+            continue
+        return
+    raise OSError("nowhere")
+
+
+def softmax(x, dim=-1):
+    try:
+        attempt()
+    except OSError:
+        pass  # refused, as it should be
+    else:
+        raise RuntimeError("OPEN: left a attention-katas-was-here.pth")
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)

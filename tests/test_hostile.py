@@ -1,0 +1,47 @@
+"""Files that mean harm, in tests/hostile/: each gets its outcome and leaves nothing behind."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from attention_katas import verdict as v
+from attention_katas.learner import locks
+from attention_katas.running import open_judge
+from tests.conftest import submission_of
+from tests.hostility import FILES, LIMITS, judged, left_behind, traces, wanted
+
+
+@pytest.fixture(scope="module")
+def guarded(catalog):
+    if sys.platform != "linux":
+        pytest.skip("strangers' code is judged on Linux only")
+    with open_judge(catalog, catalog.ready, limits=LIMITS) as judge:
+        right = catalog["dot-product"].reference.read_text(encoding="utf-8")
+        honest = submission_of(catalog, "dot-product", right)
+        for name in ("softmax", "dot-product"):  # a template for each set of bans, once
+            right = catalog[name].reference.read_text(encoding="utf-8")
+            assert judge.judge(submission_of(catalog, name, right)).outcome == v.PASSED
+        yield judge, honest
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_gets_its_outcome_and_leaves_nothing(guarded, catalog, path):
+    judge, honest = guarded
+    want, before = wanted(path), traces()
+    verdict = judged(judge, catalog, path)
+    lacking = [name for name in want.needs if name in locks.missing(verdict.locks)]
+    if verdict.locks and lacking:
+        pytest.skip(f"this system has no lock {lacking}")
+    told = f"{verdict.outcome}: {verdict.message}"
+    assert verdict.outcome in want.outcomes, told
+    assert want.says in verdict.message
+    assert not any(left_behind(before).values()), left_behind(before)
+    after = judge.judge(honest)
+    assert after.outcome == v.PASSED, after.message
+    assert after.seconds < 30
+
+
+def test_there_are_enough_of_them():
+    assert len(FILES) >= 100
