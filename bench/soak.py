@@ -102,6 +102,8 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
         nonlocal everybody
         worker.process.wait()
         worker.reader.join()
+        if worker.process.stdout is not None:
+            worker.process.stdout.close()
         count["reported"] += sum(word != COULD_NOT_GRADE for word in worker.said)
         count["wrong"] += sum(word not in (PASSED, COULD_NOT_GRADE) for word in worker.said)
         deadline = time.monotonic() + 5

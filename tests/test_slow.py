@@ -82,6 +82,25 @@ def test_killed_at_any_moment(space):
     assert recorded >= reported + 1
 
 
+@pytest.mark.parametrize("runs", [2, 8])
+def test_several_runs_at_once_on_one_workspace(space, runs):
+    """Each says what it found, and each attempt is kept."""
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "attention_katas", "run", "softmax"],
+            cwd=space,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(runs)
+    ]
+    said = [process.communicate(timeout=300) for process in started]
+    assert [process.returncode for process in started] == [0] * runs, said
+    assert all(b"passed" in out and not err for out, err in said)
+    assert f"softmax: {runs} attempts" in kata("progress", cwd=space).stdout
+
+
 def gone(pids: list[int]) -> bool:
     """Whether all have ended within five seconds (a zombie has)."""
     for _ in range(100):

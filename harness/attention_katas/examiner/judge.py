@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import os
 import secrets
 import sys
 import time
@@ -12,7 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import click
 import pytest
 import torch
 
@@ -31,7 +31,10 @@ from attention_katas.learner.start import Learners
 from attention_katas.submission import Submission
 
 # Which versions of everything the full list of canaries was tried with.
-CANARIES = Path(click.get_app_dir("attention-katas")) / "canaries.json"
+_CACHE = (
+    os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
+)
+CANARIES = Path(_CACHE) / "attention-katas" / "canaries.json"
 # The gravest first: what a check ended with decides what the kata ended with.
 GRAVITY = (v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED, v.FAILED, v.NOT_WRITTEN, v.NOT_REACHED)
 WHAT_IT_IS = {
