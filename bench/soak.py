@@ -89,13 +89,13 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     from attention_katas.catalog import load_catalog
     from attention_katas.cli.shared import progress_of
     from attention_katas.running import Job, run
-    from attention_katas.verdict import COULD_NOT_GRADE, PASSED
+    from attention_katas.verdict import COULD_NOT_GRADE, CRASHED, PASSED
     from attention_katas.workspace import Workspace, create
 
     catalog = load_catalog()
     create(folder, catalog)
     (folder / "scale.py").write_text(RIGHT, encoding="utf-8")
-    count = dict.fromkeys(("killed", "reported", "orphans", "wrong"), 0)
+    count = dict.fromkeys(("killed", "reported", "orphans", "crashed", "wrong"), 0)
     worker, everybody = Worker(folder), set()
 
     def settle() -> None:
@@ -105,7 +105,10 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
         if worker.process.stdout is not None:
             worker.process.stdout.close()
         count["reported"] += sum(word != COULD_NOT_GRADE for word in worker.said)
-        count["wrong"] += sum(word not in (PASSED, COULD_NOT_GRADE) for word in worker.said)
+        # Killed twice in one judging, a learner looks like one that ends itself.
+        count["crashed"] += sum(word == CRASHED for word in worker.said)
+        fine = (PASSED, COULD_NOT_GRADE, CRASHED)
+        count["wrong"] += sum(word not in fine for word in worker.said)
         deadline = time.monotonic() + 5
         while any(map(alive, everybody)) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -113,7 +116,7 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
         everybody = set()
 
     while count["killed"] < times:
-        time.sleep(chance.uniform(0.0, 0.6 if chance.random() < 0.8 else 3.0))
+        time.sleep(chance.uniform(0.0, 0.6 if chance.random() < 0.5 else 3.0))
         family = worker.family()
         everybody |= {pid for pids in family.values() for pid in pids}
         kind = chance.choices(list(family), [1, 2, 2, 5])[0]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -11,6 +14,7 @@ import pytest
 from attention_katas import verdict as v
 from attention_katas.learner import watch
 from attention_katas.learner.limits import Limits
+from attention_katas.learner.locks.linux import children_of
 from attention_katas.learner.watch import Usage, Watch
 from attention_katas.running import open_judge
 from tests.conftest import submission_of
@@ -130,3 +134,22 @@ def test_memory_that_limits_do_not_see_is_seen(hasty, catalog, monkeypatch):
     monkeypatch.setattr(watch, "usage", usage)
     verdict = hasty.judge(submission_of(catalog, "softmax", SLEEPS))
     assert verdict.outcome == v.OUT_OF_MEMORY
+
+
+@linux
+def test_a_learner_killed_from_outside_is_asked_again(catalog):
+    """Once it may be another's doing; code that kills itself does so again."""
+    lasts = "import time\ntime.sleep(0.4)\n" + RIGHT
+    with open_judge(catalog, [catalog["softmax"]]) as judge:
+        assert judge.judge(submission_of(catalog, "softmax", RIGHT)).outcome == v.PASSED
+        template = children_of(children_of(os.getpid())[-1])[0]
+        for find in (lambda: min(children_of(template)), lambda: template):
+            killer = threading.Timer(0.2, lambda find=find: os.kill(find(), signal.SIGKILL))
+            killer.start()
+            verdict = judge.judge(submission_of(catalog, "softmax", lasts))
+            killer.join()
+            assert verdict.outcome == v.PASSED, verdict.message
+        suicide = "import os\ndef softmax(x, dim=-1):\n    os.kill(os.getpid(), 9)\n"
+        verdict = judge.judge(submission_of(catalog, "softmax", suicide))
+        assert verdict.outcome == v.CRASHED
+        assert "SIGKILL" in verdict.message

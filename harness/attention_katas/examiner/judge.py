@@ -26,7 +26,7 @@ from attention_katas.examiner.plugin import Examination, Round, title
 from attention_katas.examiner.session import Session
 from attention_katas.intake import blank, not_started
 from attention_katas.learner import locks
-from attention_katas.learner.host import Learner
+from attention_katas.learner.host import GONE, Learner
 from attention_katas.learner.start import Learners
 from attention_katas.submission import Submission
 
@@ -87,8 +87,17 @@ class Judge:
         verdict.seed = secrets.randbelow(1_000_000) if seed is None else seed
         try:
             self._ask_the_canary(kata.banned)
-            if self._loads(submission, verdict):
-                self._examine(submission, verdict)
+            for _ in range(2):
+                verdict.checks = []
+                if self._loads(submission, verdict):
+                    self._examine(submission, verdict)
+                killed = _killed(verdict)
+                if not killed:
+                    break
+                if killed == GONE:
+                    self.learners.restart()  # those made ahead are gone as well
+            if _killed(verdict) == GONE:
+                raise CouldNotGrade("the learner processes were ended from outside, twice")
         except CouldNotGrade as error:
             verdict.outcome, verdict.message = v.COULD_NOT_GRADE, error.message
             verdict.next_step = error.next_step or "kata doctor"
@@ -171,6 +180,18 @@ class Judge:
         verdict.message = first.message if first else ""
         raised = first.evidence.raised if first and first.evidence else None
         verdict.next_step = _earlier_kata(raised, submission)
+
+
+def _killed(verdict: v.Verdict) -> str:
+    """How a learner process ended when that may be another's doing, or "".
+
+    The system ends processes when memory runs short, and people do. Code that ends itself does so
+    again the next time.
+    """
+    if verdict.outcome != v.CRASHED:
+        return ""
+    said = [verdict.message, *(check.message for check in verdict.checks)]
+    return next((word for word in (GONE, "SIGKILL") if any(word in text for text in said)), "")
 
 
 def _earlier_kata(raised: v.Raised | None, submission: Submission) -> str:

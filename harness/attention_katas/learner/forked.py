@@ -16,6 +16,7 @@ from typing import Any
 
 from attention_katas.errors import CouldNotGrade
 from attention_katas.learner.host import (
+    GONE,
     START_SECONDS,
     Learner,
     LearnerDied,
@@ -172,8 +173,8 @@ class _Nursery:
                 self._control.send(json.dumps({"do": "end", "pid": pid, "tell": tell}).encode())
                 status = int(json.loads(self._control.recv(1 << 16))["ended"]) if tell else -1
             except (OSError, ValueError):
-                return "the process is gone"
-        return how_it_ended(status) if status != -1 else "the process is gone"
+                return GONE
+        return how_it_ended(status) if status != -1 else GONE
 
     def close(self) -> None:
         for learner in self._ready:

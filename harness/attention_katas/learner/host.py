@@ -19,6 +19,7 @@ from attention_katas.learner.limits import Limits
 
 MAIN = Path(__file__).parent / "__main__.py"
 START_SECONDS = 120.0
+GONE = "the process is gone"
 UNREAD = 2  # answers that may wait to be read: there is one for each question
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",

@@ -59,6 +59,10 @@ class SpawnedLearners:
     def give_back(self, learner: Learner) -> None:
         """Kept for the next check of the same submission."""
 
+    def restart(self) -> None:
+        """New processes, after old ones were lost."""
+        self.close()
+
     def close(self) -> None:
         for learner in (self._spare, self._current):
             if learner is not None:
