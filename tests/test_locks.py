@@ -12,7 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from attention_katas import cli
 from attention_katas.errors import CouldNotGrade
 from attention_katas.examiner import canary, probes
 from attention_katas.learner import locks
@@ -270,6 +272,23 @@ def test_strict_passes_with_all_locks_and_keeps_what_the_canary_said(
         assert any("flex_attention" in route for found in tried for route in found) == expected
         assert tried
     assert "attention" in kept.read_text(encoding="utf-8")
+
+
+@linux
+def test_a_missing_lock_is_told_once_in_a_workspace(catalog, monkeypatch, tmp_path):
+    monkeypatch.setattr(locks, "ALL", (*locks.ALL, "a lock of the future"))
+    monkeypatch.chdir(tmp_path)
+    runner = CliRunner()
+    assert runner.invoke(cli.main, ["init", "."]).exit_code == 0
+    Path("softmax.py").write_text(RIGHT, encoding="utf-8")
+    told = [runner.invoke(cli.main, ["run", "softmax"]).output for _ in range(2)]
+    assert "this system lacks: a lock of the future" in " ".join(told[0].split())
+    assert "a lock of the future" not in told[1]
+    strict = runner.invoke(cli.main, ["run", "softmax", "--strict"])
+    assert strict.exit_code == 3
+    weak = runner.invoke(cli.main, ["run", "softmax", "--strict", "--allow-weak-sandbox"])
+    assert weak.exit_code == 0
+    assert "locks: closed descriptors, own session" in weak.output
 
 
 def spy(seen, original):

@@ -105,9 +105,12 @@ def run(
             out.line("Every kata is done.", "bold")
             out.next_step("kata checkpoint\nkata run --all")
             return
-    strict = strict and not weak
+    named, strict = strict, strict and not weak
     verdicts = _judge(katas, jobs, space, device=device, seed=seed, spawn=spawn, strict=strict)
     _print(verdicts, form, katas, space, str(file or ""))
+    if named and form == "text":
+        held = next((verdict.locks for verdict in verdicts if verdict.locks), [])
+        screen().line(f"locks: {', '.join(held) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
 
 
