@@ -60,7 +60,7 @@ def judge_share(share: int, shares: int, right_seeds: int, wrong_seeds: int, spa
                     sources = {kata.module: source, **others}
                     nothing = {module: frozenset() for module in sources}
                     submission = Submission(kata, sources, kata.file, nothing)
-                    verdict = judge.judge(submission, seed)
+                    verdict = judge.judge(submission, seed, until_failure=True)
                     found.append((right, name, label, seed, verdict.outcome, verdict.message))
                     if right != (verdict.outcome == "passed"):
                         print(*found[-1][1:], sep=", ", file=sys.stderr, flush=True)

@@ -71,10 +71,13 @@ class Judge:
         self._session = Session([kata.tests for kata in katas], self._examination)
         self._references = {kata.name: load_module(kata.reference) for kata in katas}
 
-    def judge(self, submission: Submission, seed: int | None = None) -> v.Verdict:
+    def judge(
+        self, submission: Submission, seed: int | None = None, until_failure: bool = False
+    ) -> v.Verdict:
         """The verdict. Never raises for anything that a submission does.
 
         seed: decides all inputs; a fresh one when None. It stands in the verdict.
+        until_failure: the checks behind the first that fails are not made.
         """
         started = time.perf_counter()
         kata = submission.kata
@@ -90,7 +93,7 @@ class Judge:
             for _ in range(2):
                 verdict.checks = []
                 if self._loads(submission, verdict):
-                    self._examine(submission, verdict)
+                    self._examine(submission, verdict, until_failure)
                 killed = _killed(verdict)
                 if not killed:
                     break
@@ -159,7 +162,7 @@ class Judge:
         except CouldNotGrade:
             return self.learners.take(submission.digest, submission.kata.banned)
 
-    def _examine(self, submission: Submission, verdict: v.Verdict) -> None:
+    def _examine(self, submission: Submission, verdict: v.Verdict, until_failure: bool) -> None:
         kata = submission.kata
         current = Round(
             submission=submission,
@@ -171,8 +174,9 @@ class Judge:
         )
         self._examination.round = current
         items = self._session.items_of(kata.tests)
-        entries = self._session.run(items)
-        verdict.checks = [_check(i, e) for i, e in zip(items, entries, strict=True)]
+        entries = self._session.run(items, until_failure)
+        made = items[: len(entries)] if until_failure else items
+        verdict.checks = [_check(i, e) for i, e in zip(made, entries, strict=True)]
         verdict.output = next((c.output for c in verdict.checks if c.output), "")
         verdict.audit = list(dict.fromkeys([*verdict.audit, *current.audit]))
         verdict.outcome = outcome(verdict.checks)

@@ -84,8 +84,10 @@ class Session:
             raise CouldNotGrade(f"no hidden tests were collected from {file}")
         return [item for item in items if isinstance(item, pytest.Function)]
 
-    def run(self, items: Sequence[pytest.Function]) -> list[dict[str, Any]]:
-        """Run the items once; pytest-json-report's entry for each.
+    def run(
+        self, items: Sequence[pytest.Function], until_failure: bool = False
+    ) -> list[dict[str, Any]]:
+        """Run the items once, or up to the first that fails; pytest-json-report's entry for each.
 
         Raises CouldNotGrade when pytest itself breaks or an item is missing from the report.
         """
@@ -96,6 +98,9 @@ class Session:
             for item, following in zip(items, [*items[1:], None], strict=True):
                 self.session.testsfailed = 0
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if until_failure and self.session.testsfailed:
+                    items = items[: items.index(item) + 1]
+                    break
             self.session.exitstatus = pytest.ExitCode.OK
             reporter.pytest_sessionfinish(self.session)
         except (SystemExit, pytest.exit.Exception) as error:
