@@ -87,11 +87,10 @@ def test_a_new_kata_passes_dev_check_but_for_what_it_has_to_say(private):
     assert "next:  write it, then kata dev check my-rope" in done.stdout
     checked = kata("dev", "check", "--katas", str(private), cwd=private)
     assert checked.returncode == 1
-    assert checked.stdout.split("\n", 1)[1].strip().splitlines() == [
-        "✗ mistakes.py: 1 mistakes, at least 6",
-        "",
-        "1 problem",
-    ]
+    said = [line.strip() for line in checked.stdout.splitlines()]
+    assert "✗ mistakes.py: 1 mistakes, at least 6" in said
+    assert "✗ lesson.md still has the template's 'Say why this piece exists.'" in said
+    assert "6 problems" in said
     again = kata("dev", "new", "my-rope", "--katas", str(private), cwd=private)
     assert again.returncode == 2
     assert "there is a kata called my-rope already" in again.stderr
@@ -117,6 +116,56 @@ def test_a_private_set_is_used_everywhere(private, tmp_path):
     assert kata("run", "double", cwd=space, **environment).returncode == 0
     assert kata("run", "double", "--katas", str(private / "katas"), cwd=space).returncode == 0
     assert kata("list", "--katas", str(tmp_path), cwd=space).returncode == 2
+
+
+def test_init_within_a_workspace_brings_it_up_to_date(space):
+    (space / "mask.py").unlink()
+    (space / "deep").mkdir()
+    done = kata("init", cwd=space / "deep")
+    assert "✓ mask.py" in done.stdout
+    assert (space / "mask.py").exists()
+    assert not (space / "deep" / "my-katas").exists()
+    assert "next:  kata show dot-product" in done.stdout
+
+
+def test_what_is_not_written_yet_takes_a_line(space):
+    (space / "mask.py").write_text(
+        (space / "mask.py")
+        .read_text(encoding="utf-8")
+        .replace(
+            'raise NotImplementedError("causal_mask is yours to write")',
+            "return torch.ones(t_q, t_k, device=device).tril() > 0",
+        ),
+        encoding="utf-8",
+    )
+    said = kata("run", "mask", cwd=space).stdout
+    assert "· masked_weights is not written yet (" in said
+    assert said.count("not written yet") == 2
+    assert "✗" not in said
+
+
+def test_an_exception_says_what_was_expected(space):
+    (space / "dot_product.py").write_text("def attention_scores(q, k):\n    return q @ k\n")
+    said = kata("run", "dot-product", cwd=space).stdout
+    assert "expected   (3, 4) float64" in said
+    assert "mat1 and mat2 shapes cannot be multiplied" in " ".join(said.split())
+
+
+def test_a_file_says_which_kata_it_is(space, tmp_path):
+    folder = tmp_path / "a b"
+    folder.mkdir()
+    (folder / "softmax.py").write_text(WRONG, encoding="utf-8")
+    done = kata("run", "--file", str(folder / "softmax.py"), cwd=space)
+    assert f"--file '{folder}/softmax.py'" in " ".join(done.stdout.split())
+    (folder / "mask.py").write_text("import scale\n", encoding="utf-8")
+    alone = kata("run", "--file", str(folder / "mask.py"), cwd=space)
+    assert "scale.py is not there" in alone.stdout
+    assert "next:  put it beside" in alone.stdout
+
+
+def test_hint_without_a_name_is_for_the_next_kata(space):
+    assert "dot-product, hint 1" in kata("hint", cwd=space).stdout
+    assert "Did you mean 'hint'" in kata("hnit", cwd=space).stderr
 
 
 def test_next_steps_stay_in_the_private_set(private):

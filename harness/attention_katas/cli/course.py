@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 import click
+from click.core import ParameterSource
 
 from attention_katas import workspace
 from attention_katas.catalog import Kata
@@ -29,12 +30,17 @@ from attention_katas.progress import DONE
 @click.command()
 @click.argument("folder", default=workspace.DEFAULT, type=click.Path(path_type=Path))
 @katas_option
-def init(folder: Path) -> None:
+@click.pass_context
+def init(ctx: click.Context, folder: Path) -> None:
     """Make FOLDER (my-katas) a workspace: one stub for each kata.
 
-    Files that are there already are left as they are.
+    Files that are there already are left as they are. Inside a workspace and without a FOLDER,
+    this workspace is brought up to date.
     """
     katas, out = load(), screen()
+    if ctx.get_parameter_source("folder") is ParameterSource.DEFAULT:
+        with contextlib.suppress(NoWorkspace):
+            folder = Path(os.path.relpath(workspace.find().root))
     space, made, kept = workspace.create(folder, katas)
     out.line()
     out.line(f"Your workspace is {folder}{'' if made else ' already'}", "bold")
@@ -43,7 +49,7 @@ def init(folder: Path) -> None:
     for name in kept:
         out.line(f"{out.signs.waiting} {name}  (left as it is)", "dim", indent=2)
     out.line()
-    here = space.root == Path.cwd().resolve()
+    here = Path.cwd().resolve().is_relative_to(space.root)
     go = "" if here or folder == Path(workspace.DEFAULT) else f"cd {quote(str(folder))}, then "
     first = next((kata for kata in katas.ready), None)
     out.next_step(f"{go}kata show {first.name}" if first else "kata list")
@@ -109,14 +115,17 @@ def _ready(kata: Kata) -> Kata:
 
 
 @click.command()
-@click.argument("name", shell_complete=complete_names)
+@click.argument("name", required=False, shell_complete=complete_names)
 @click.option("--level", type=click.IntRange(1), help="This rung, instead of the next one.")
 @katas_option
-def hint(name: str, level: int | None) -> None:
-    """The next rung of a kata's ladder of hints."""
-    from attention_katas.reports.terminal import paragraphs
+def hint(name: str | None, level: int | None) -> None:
+    """The next rung of a kata's ladder of hints: of the next kata, or of that named."""
+    from attention_katas.reports.terminal import next_kata, paragraphs
 
     katas, out = load(), screen()
+    if name is None:
+        current = next_kata(katas, states_of(katas, workspace.find()))
+        name = current.name if current else katas.ready[-1].name
     kata = _ready(katas[name])
     ladder = kata.hints()
     if not ladder:

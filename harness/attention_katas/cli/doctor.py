@@ -15,7 +15,7 @@ def doctor(ctx: click.Context) -> None:
     from attention_katas import doctor as examination
 
     out = screen()
-    with waiting("looking ..."):
+    with waiting("trying every lock and every ban, some ten seconds ..."):
         findings = examination.examine(load())
     out.line()
     for finding in findings:

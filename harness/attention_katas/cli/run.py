@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from attention_katas.cli.shared import (
     unless_unavailable,
     waiting,
 )
-from attention_katas.errors import KataError, ProgressUnavailable
+from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
 from attention_katas.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -90,6 +91,9 @@ def run(
     katas = load()
     space = None
     if file is not None:
+        if not names and not everything:
+            with contextlib.suppress(NoSuchKata):
+                names = (katas[file.stem].name,)
         if len(names) != 1 or everything:
             raise click.UsageError("--file judges one kata: give its name.")
         if not file.exists() and not file.is_symlink():
@@ -187,6 +191,8 @@ def _print(
             out.next_step(f"kata run {waiting_for[0].kata}" if waiting_for else "kata checkpoint")
     for verdict in verdicts:
         kata = katas[verdict.kata]
+        if elsewhere and verdict.outcome == v.BROKEN and verdict.message.endswith("is not there"):
+            verdict.next_step = f"put it beside {elsewhere}"
         out.verdict(verdict, kata, _following(katas, kata, space), elsewhere)
 
 
@@ -239,7 +245,7 @@ def checkpoint(ctx: click.Context, device: str) -> None:
     if v.exit_code(verdicts) == 3:
         raise KataError("no certificate is written: not everything could be graded", "kata doctor")
     for path in certificate.write(space.root, verdicts, date.today()):
-        out.line(f"{out.signs.passed} {path.name}", indent=2)
+        out.line(f"{out.signs.passed} {os.path.relpath(path)}", indent=2)
     out.line()
     missing = next((one for one in verdicts if one.outcome != v.PASSED), None)
     out.next_step(f"kata run {missing.kata}" if missing else "be proud of it")

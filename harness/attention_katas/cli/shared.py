@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # Keys in click's context: the private set of katas, and its folder as it was typed.
 PRIVATE, TYPED = "attention_katas.private", "attention_katas.typed"
+TOLD = "attention_katas.told"
 OUR_FAULT = 3
 
 
@@ -67,7 +68,8 @@ class Group(click.Group):
         except click.UsageError as error:
             import difflib
 
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 3)
+            near.sort(key=lambda name: sorted(name) != sorted(args[0]))  # swapped letters first
             if near:
                 message = f"{error.message} Did you mean {near[0]!r}?"
                 raise click.UsageError(message, ctx) from None
@@ -181,7 +183,11 @@ def unless_unavailable() -> Iterator[None]:
     try:
         yield
     except ProgressUnavailable as error:
-        say(error.message)
+        context = click.get_current_context(silent=True)
+        told = context.find_root().meta.setdefault(TOLD, set()) if context else set()
+        if error.message not in told:
+            told.add(error.message)
+            say(error.message)
 
 
 @contextlib.contextmanager

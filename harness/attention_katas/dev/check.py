@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attention_katas import banned, mistakes
 from attention_katas import verdict as v
 from attention_katas.catalog import PLANNED, Catalog, Kata
+from attention_katas.dev.new import PLACEHOLDERS
 from attention_katas.submission import Submission, parse, still_stub, submission
 
 if TYPE_CHECKING:
@@ -86,6 +88,9 @@ def content_problems(kata: Kata) -> list[str]:
     for part in LESSON:
         if not kata.lesson().get(part):
             found.append(f"lesson.md has no section {part!r}")
+    for path in (kata.folder / "kata.toml", kata.stub, kata.folder / "hints.md", kata.reference):
+        found += _placeholders(path)
+    found += _placeholders(kata.folder / "lesson.md")
     if kata.reference.exists():
         told = {
             line
@@ -99,6 +104,13 @@ def content_problems(kata: Kata) -> list[str]:
         missing = set(kata.functions) - still_stub(stub, kata)
         found += [f"{kata.file} has no stub of {name}" for name in sorted(missing)]
     return found
+
+
+def _placeholders(path: Path) -> list[str]:
+    """What the template left for the author to say, and is still there."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    left = next((words for words in PLACEHOLDERS if words in text), "")
+    return [f"{path.name} still has the template's {left!r}"] if left else []
 
 
 def untold(source: str) -> list[str]:

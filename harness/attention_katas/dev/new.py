@@ -10,6 +10,19 @@ from pathlib import Path
 from attention_katas.catalog import Catalog
 from attention_katas.errors import KataError
 
+# What the author has to replace; `kata dev check` looks for it.
+PLACEHOLDERS = (
+    "say in a line what it is about",
+    "Say in a line what it is about",
+    "Say what comes back",
+    "say what it is",
+    "Write the right answer here",
+    "Say where to look.",
+    "Say what the idea is.",
+    "Say how to put it together",
+    "Say why this piece exists.",
+    "Say what to keep in mind.",
+)
 # Modules that a kata's file would hide, and names that Windows keeps for itself.
 TAKEN = {"torch", "numpy", "pytest", "conftest", "con", "aux", "nul", "prn"}
 

@@ -50,7 +50,13 @@ class Agree:
         differentiate = gradients and bool(_floats((args, kwargs)))
         asked_args, asked_kwargs = _copies((args, kwargs), differentiate)
         expected, truth = self._expect(function.__name__, args, kwargs, differentiate)
-        answer = function(*asked_args, **asked_kwargs)
+        try:
+            answer = function(*asked_args, **asked_kwargs)
+        except failures.CheckFailed as failure:
+            if failure.evidence is not None and not failure.evidence.wanted:
+                dtype = str(expected.dtype).removeprefix("torch.")
+                failure.evidence.wanted = f"{grids.shape_text(expected)} {dtype}"
+            raise
         call = self._conversation.calls[-1] if self._conversation.calls else None
         climb = Climb(call, weights, masked)
         climb.shape(answer, expected)

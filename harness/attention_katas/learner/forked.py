@@ -52,6 +52,7 @@ class ForkedLearners:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._log,
+            start_new_session=True,  # Ctrl-C is for us alone
         )
         theirs.close()
         self._started = False

@@ -80,6 +80,7 @@ class _Spawned(Learner):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
+            start_new_session=os.name != "nt",  # Ctrl-C is for us alone
         )
         process = self._process
         assert process.stdin is not None

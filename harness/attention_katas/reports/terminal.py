@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from shlex import quote
 from typing import IO
 
 from rich.console import Console
@@ -129,11 +130,14 @@ class Screen:
     def _checks(self, verdict: v.Verdict) -> None:
         if not verdict.checks:
             return
+        unwritten = [check for check in verdict.checks if check.outcome == v.NOT_WRITTEN]
         for check in verdict.checks:
+            if check in unwritten:
+                continue
             sign, style = self.signs.failed, "red"
             if check.outcome == v.PASSED:
                 sign, style = self.signs.passed, "green"
-            elif check.outcome in (v.NOT_REACHED, v.NOT_VERIFIED, v.NOT_WRITTEN):
+            elif check.outcome in (v.NOT_REACHED, v.NOT_VERIFIED):
                 sign, style = self.signs.waiting, "dim"
             text = Text.assemble(
                 (f"{sign} ", style), (check.title, style if style == "dim" else "")
@@ -141,6 +145,10 @@ class Screen:
             if check.outcome not in (v.PASSED, v.FAILED, v.NOT_REACHED):
                 text.append(f"  ({check.outcome})", "dim")
             self.line(text, indent=2, hang=2)
+        for message in dict.fromkeys(check.message for check in unwritten):
+            count = sum(check.message == message for check in unwritten)
+            checks = f"({count} checks)" if count > 1 else "(1 check)"
+            self.line(f"{self.signs.waiting} {message} {checks}", "dim", indent=2, hang=2)
         if any(check.outcome == v.NOT_REACHED for check in verdict.checks):
             self.line(f"({self.signs.waiting} waits until the values are right)", "dim", indent=2)
         self.line()
@@ -154,6 +162,8 @@ class Screen:
                 self._raised(verdict.raised, said=verdict.message)
                 self.line()
             return
+        if check.outcome == v.NOT_WRITTEN:
+            return  # said above
         evidence = check.evidence or v.Evidence()
         self.line(Text.assemble((f"{self.signs.failed} ", "red"), (check.title, "bold")), indent=2)
         if evidence.call:
@@ -161,6 +171,8 @@ class Screen:
         for given in evidence.inputs:
             self.field("with", given, width=11)
         self.field(LABELS.get(check.rung, check.rung or "found"), check.message, width=11)
+        if evidence.raised and evidence.wanted:
+            self.field("expected", evidence.wanted, width=11)
         self._raised(evidence.raised)
         if evidence.yours is not None:
             self.line()
@@ -265,7 +277,7 @@ def paragraphs(markdown: str) -> str:
 
 def _next(verdict: v.Verdict, kata: Kata, following: str, elsewhere: str) -> str:
     """What to do after this verdict. `elsewhere`: the --file that was judged, if any."""
-    again = f"kata run {kata.name}" + (f" --file {elsewhere}" if elsewhere else "")
+    again = f"kata run {kata.name}" + (f" --file {quote(elsewhere)}" if elsewhere else "")
     if verdict.outcome == v.PASSED:
         return following
     if verdict.outcome == v.NOT_STARTED:
