@@ -58,16 +58,16 @@ def examine(catalog: Catalog) -> list[Finding]:
         held = lock in verdict.locks
         words = "holds" if held else "not on this system"
         findings.append(Finding(lock, held, f"{words} ({why})", False))
-    return [*findings, *_tried(catalog, kata)]
+    return [*findings, *_tried(catalog, kata, verdict.device)]
 
 
-def _tried(catalog: Catalog, kata: Kata) -> list[Finding]:
+def _tried(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
     """Forbidden acts and routes to banned built-ins, each tried for real in a learner process."""
     from attention_katas.examiner import canary, probes
     from attention_katas.learner.locks import landlock
 
     findings = []
-    with start_learners(hidden_paths(catalog)) as learners:
+    with start_learners(hidden_paths(catalog), device=device) as learners:
         doors = probes.open_doors(learners, kata.tests)
         open_ones = [act for act, done in doors.items() if done]
         shut = f"{len(doors)} forbidden acts tried, all refused"

@@ -46,10 +46,11 @@ def open_judge(
     spawn: bool = False,
     limits: Limits | None = None,
     strict: bool = False,
+    weak: bool = False,
 ) -> Iterator[Judge]:
     """A judge with learner processes. Starts those first: both import torch, side by side.
 
-    strict: as for strangers' code, see Judge.
+    strict, weak: as for strangers' code, see Judge.
     """
     from attention_katas.learner.locks import linux
     from attention_katas.learner.start import start_learners
@@ -62,7 +63,7 @@ def open_judge(
         learners.expect(katas[0].banned)
         from attention_katas.examiner.judge import Judge
 
-        judge = Judge(katas, learners, chosen, strict)
+        judge = Judge(katas, learners, chosen, strict, weak)
         try:
             yield judge
         finally:
@@ -77,6 +78,7 @@ def run(
     seed: int | None = None,
     spawn: bool = False,
     strict: bool = False,
+    weak: bool = False,
     tell: Callable[[v.Verdict, str], None] = lambda verdict, source: None,
 ) -> list[v.Verdict]:
     """Judge every job, calling `tell(verdict, source)` as each is done.
@@ -91,7 +93,7 @@ def run(
         for _, found in taken:
             if isinstance(found, Submission):
                 judge = judge or stack.enter_context(
-                    open_judge(catalog, waiting, device, spawn, strict=strict)
+                    open_judge(catalog, waiting, device, spawn, strict=strict, weak=weak)
                 )
                 verdict, source = judge.judge(found, seed), found.source
             else:

@@ -109,10 +109,11 @@ def run(
             out.line("Every kata is done.", "bold")
             out.next_step("kata checkpoint\nkata run --all")
             return
-    named, strict = strict, strict and not weak
-    verdicts = _judge(katas, jobs, space, device=device, seed=seed, spawn=spawn, strict=strict)
+    verdicts = _judge(
+        katas, jobs, space, device=device, seed=seed, spawn=spawn, strict=strict, weak=weak
+    )
     _print(verdicts, form, katas, space, str(file or ""))
-    if named and form == "text":
+    if strict and form == "text":
         held = next((verdict.locks for verdict in verdicts if verdict.locks), [])
         screen().line(f"locks: {', '.join(held) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
@@ -127,6 +128,7 @@ def _judge(
     seed: int | None = None,
     spawn: bool = False,
     strict: bool = False,
+    weak: bool = False,
 ) -> list[v.Verdict]:
     """Judge and record, with a sign of life."""
     from attention_katas import running
@@ -143,7 +145,14 @@ def _judge(
 
     with waiting(f"judging {' '.join(names[:1])} ...") as status:
         verdicts = running.run(
-            katas, jobs, device=device, seed=seed, spawn=spawn, strict=strict, tell=tell
+            katas,
+            jobs,
+            device=device,
+            seed=seed,
+            spawn=spawn,
+            strict=strict,
+            weak=weak,
+            tell=tell,
         )
     if progress is not None:
         tell_notice(progress)

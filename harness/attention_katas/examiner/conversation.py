@@ -165,9 +165,9 @@ class Conversation:
     def _note(self, call: Call, reply: wire.Message, sent: wire.Tensors) -> None:
         """Keep what came back, checking that it is what a learner process can say."""
         if "odd" in reply:
-            raise _not_a_tensor(call, str(reply["odd"]), str(reply.get("repr", "")))
+            raise _not_a_tensor(call, str(reply["odd"])[:100], str(reply.get("repr", ""))[:100])
         call.answer = self._tensor(reply.get("returned"), sent)
-        call.output_device = str(reply.get("device", ""))
+        call.output_device = str(reply.get("device", ""))[:40]
         if reply.get("overwrote") is True:
             message = (
                 "this call rewrote the answer of an earlier one; return a new tensor each time"
@@ -223,7 +223,7 @@ class Conversation:
             raise self._raised(reply["raised"], call)
         banned = reply.get("banned")
         if isinstance(banned, list) and banned:
-            message = f"calls {banned[0]}, which this kata wants written by hand"
+            message = f"calls {str(banned[0])[:100]}, which this kata wants written by hand"
             raise failures.CheckFailed(message, "nothing banned", evidence)
         return reply, sent
 
@@ -233,7 +233,8 @@ class Conversation:
         evidence = call.evidence(raised=raised) if call else Evidence(raised=raised)
         banned = data.get("banned")
         if isinstance(banned, list) and banned:
-            why = f"{banned[0]} is switched off here: this kata is about writing it by hand"
+            name = str(banned[0])[:100]
+            why = f"{name} is switched off here: this kata is about writing it by hand"
             return failures.CheckFailed(why, "nothing banned", evidence)
         if data.get("memory") is True:
             limit = self.learner.limits.memory_mb

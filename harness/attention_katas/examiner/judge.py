@@ -52,7 +52,8 @@ class Judge:
     own. Close it when done.
 
     strict: for code of strangers; nothing is judged unless every lock holds, and every known
-    route to a banned built-in was found shut with these versions of everything.
+    route to a banned built-in was found shut with these versions of everything. weak: go on
+    without the missing locks.
     """
 
     def __init__(
@@ -61,9 +62,10 @@ class Judge:
         learners: Learners,
         device: Device | None = None,
         strict: bool = False,
+        weak: bool = False,
     ) -> None:
         torch.set_num_threads(1)
-        self.strict = strict
+        self.strict, self.weak = strict, weak
         self._canaries: set[tuple[str, ...]] = set()
         self.learners = learners
         self.device = device or Device("cpu")
@@ -104,6 +106,11 @@ class Judge:
         except CouldNotGrade as error:
             verdict.outcome, verdict.message = v.COULD_NOT_GRADE, error.message
             verdict.next_step = error.next_step or "kata doctor"
+        except Exception as error:  # noqa: BLE001
+            # Ours, whatever it is; the next submission must not suffer from it.
+            verdict.outcome = v.COULD_NOT_GRADE
+            verdict.message = f"a fault of the judge: {type(error).__name__}: {error}"[:500]
+            verdict.next_step = "kata doctor"
         verdict.seconds = time.perf_counter() - started
         return verdict
 
@@ -123,13 +130,6 @@ class Judge:
         """Load the file once by itself, so that what breaks there is said once."""
         learner = self._take(submission)
         verdict.locks = learner.locks
-        lacking = locks.missing(learner.locks)
-        if self.strict and lacking:
-            self.learners.give_back(learner)
-            raise CouldNotGrade(
-                f"this system lacks locks for strangers' code: {', '.join(lacking)}",
-                "kata doctor, or the same with --allow-weak-sandbox",
-            )
         talk = Conversation(
             submission, self._references[submission.kata.name], learner, self.device.name, set()
         )
@@ -158,9 +158,17 @@ class Judge:
     def _take(self, submission: Submission) -> Learner:
         """A learner process; one more try when the process they come from was lost."""
         try:
-            return self.learners.take(submission.digest, submission.kata.banned)
+            learner = self.learners.take(submission.digest, submission.kata.banned)
         except CouldNotGrade:
-            return self.learners.take(submission.digest, submission.kata.banned)
+            learner = self.learners.take(submission.digest, submission.kata.banned)
+        lacking = locks.missing(learner.locks)
+        if self.strict and not self.weak and lacking:
+            self.learners.give_back(learner)
+            raise CouldNotGrade(
+                f"this system lacks locks for strangers' code: {', '.join(lacking)}",
+                "kata doctor, or the same with --allow-weak-sandbox",
+            )
+        return learner
 
     def _examine(self, submission: Submission, verdict: v.Verdict, until_failure: bool) -> None:
         kata = submission.kata
@@ -273,7 +281,8 @@ def _missing(kata: Kata, found: dict[str, Any], submission: Submission) -> str:
     for name in kata.functions:
         kind = kinds.get(name)
         if kind == "missing":
-            others = [n for n in names if isinstance(n, str)] if isinstance(names, list) else []
+            named = names[:200] if isinstance(names, list) else []
+            others = [n[:100] for n in named if isinstance(n, str)]
             near = difflib.get_close_matches(name, others, 1)
             hint = f"; it does define {near[0]}, which is close" if near else ""
             if not submission.source.strip():

@@ -139,7 +139,7 @@ class Examination:
     @pytest.fixture
     def follows_device(self, solution: Solution) -> Callable[..., None]:
         assert self.conversation is not None
-        return laws.follows_device(self.conversation)
+        return laws.follows_device(self.conversation, lambda: self.stand_in)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

@@ -27,8 +27,10 @@ libc = ctypes.CDLL(None, use_errno=True)
 def call(x86_64, aarch64, *arguments):
     number = {"x86_64": x86_64, "aarch64": aarch64}[os.uname().machine]
     given = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    if libc.syscall(ctypes.c_long(number), *given) < 0:
+    answer = libc.syscall(ctypes.c_long(number), *given)
+    if answer < 0:
         raise OSError(ctypes.get_errno(), "refused")
+    return answer
 
 def connect(family, kind, address):
     with socket.socket(family, kind) as line:
@@ -48,6 +50,9 @@ def probe():
 """
 
 ACTS: dict[str, str] = {
+    # The first, since later ones open files of their own.
+    "use a descriptor of the judge's": "found = 0\nfor d in range(3, 256):\n"
+    "    try: os.fstat(d)\n    except OSError: continue\n    found += 1\nassert found > 3",
     "read a file": "open(SECRET).read()",
     "read the hidden tests": "open(TESTS).read()",
     "list a folder": "os.listdir(FOLDER)",
@@ -55,6 +60,10 @@ ACTS: dict[str, str] = {
     "make a folder": "os.mkdir(NEW)",
     "delete a file": "os.remove(VICTIM)",
     "cut a file": "os.truncate(SECRET, 6)",
+    "empty a file opened for reading": "os.open(EMPTY, os.O_RDONLY | os.O_TRUNC)",
+    "flag a file": "call(16, 29, os.open(os.__file__, 0), 0x40086602, (ctypes.c_char * 8)())",
+    "keep others from a file": "import fcntl\nfcntl.fcntl(os.open(os.devnull, 0), 1026, 0)",
+    "watch a folder": "call(254, 27, call(294, 26, 0), b'/', 256)",
     "change a file's mode": "os.chmod(SECRET, 0o600)",
     "change a file's times": "os.utime(SECRET)",
     "change a file's attributes": "os.setxattr(SECRET, 'user.kata', b'1')",
@@ -91,9 +100,10 @@ ACTS: dict[str, str] = {
     "use the kernel's keys": "call(250, 219, 0, -3, 0)",
     "share memory": "call(29, 194, 0, 4096, 0o1600)",
     "gain privileges by a program": "assert libc.prctl(39, 0, 0, 0, 0) == 0",
+    "outlive the judge": "if libc.prctl(1, 0, 0, 0, 0): raise OSError",
+    "hide memory in a pipe": "a, b = os.pipe()\ncall(278, 75, b, (ctypes.c_long * 2)(), 0, 0)",
+    "take a share of the system's queues": "call(206, 0, 8, (ctypes.c_long * 1)())",
     "read an environment variable": "assert os.environ",
-    "use a descriptor of the judge's": "found = 0\nfor d in range(3, 256):\n"
-    "    try: os.fstat(d)\n    except OSError: continue\n    found += 1\nassert found > 3",
     "take 4 GB of memory": "mmap.mmap(-1, 4 << 30)",
     "share 4 GB of memory": "torch.empty(1 << 32, dtype=torch.uint8)",
 }
@@ -150,6 +160,8 @@ def places_of(hidden: Path) -> Iterator[Mapping[str, object]]:
         secret, victim = Path(folder, "secret"), Path(folder, "victim")
         secret.write_text("secret")
         victim.write_text("victim")
+        empty = Path(folder, "empty")
+        empty.touch()
         door, abstract = str(Path(folder, "door")), f"\0kata-probe-{os.getpid()}"
         lines = [_listening(socket.AF_UNIX, name) for name in (door, abstract)]
         lines.append(_listening(socket.AF_INET, ("127.0.0.1", 0)))
@@ -157,6 +169,7 @@ def places_of(hidden: Path) -> Iterator[Mapping[str, object]]:
             yield {
                 "SECRET": str(secret),
                 "VICTIM": str(victim),
+                "EMPTY": str(empty),
                 "NEW": str(Path(folder, "new")),
                 "FOLDER": folder,
                 "TESTS": str(hidden),

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from attention_katas.errors import CouldNotGrade
 from attention_katas.learner import frames, watch
@@ -119,7 +119,15 @@ class Learner:
         from attention_katas.learner import wire
 
         self.send(wire.encode(message, tensors))
-        return self.receive(seconds)
+        answer = self.receive(seconds)
+        if watch.threads(self.pid) > watch.THREADS:
+            self._outgrew_threads()
+        return answer
+
+    def _outgrew_threads(self) -> NoReturn:
+        self.healthy = False
+        self.end()
+        raise LearnerOutgrew(f"it started more than {watch.THREADS} threads", memory=False)
 
     def send(self, frame: bytes) -> None:
         try:

@@ -57,6 +57,16 @@ def usage(pid: int) -> Usage | None:
         return None
 
 
+def threads(pid: int) -> int:
+    """How many threads a process has; 0 where the system does not say."""
+    if sys.platform != "linux" or not pid:
+        return 0
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return 0
+
+
 class Watch:
     """From a question to its answer: how much of the limit is used up."""
 

@@ -13,6 +13,8 @@ except ImportError:  # Windows has none; the time and output limits still hold t
 NAME = "memory, time and size limits"
 WITHOUT_MEMORY = "time and size limits"
 MiB = 1 << 20
+# Quotas that all processes of a user share: signals that wait, locked memory, message queues.
+SHARED = {"RLIMIT_SIGPENDING": 64, "RLIMIT_MEMLOCK": 0, "RLIMIT_MSGQUEUE": 0}
 
 
 def put_on(memory_mb: int, cpu_seconds: int) -> str:
@@ -27,18 +29,23 @@ def put_on(memory_mb: int, cpu_seconds: int) -> str:
     _cap(resource.RLIMIT_FSIZE, 0)
     _cap(resource.RLIMIT_NOFILE, 64)
     _cap(resource.RLIMIT_CPU, cpu_seconds)
+    for name, value in SHARED.items():
+        if hasattr(resource, name):
+            _cap(getattr(resource, name), value)
     size = _address_space()
-    if memory_mb and size:
-        _cap(resource.RLIMIT_AS, size + memory_mb * MiB)
+    if memory_mb and size and _cap(resource.RLIMIT_AS, size + memory_mb * MiB):
         return NAME
     return WITHOUT_MEMORY
 
 
-def _cap(kind: int, value: int) -> None:
+def _cap(kind: int, value: int) -> bool:
+    """Whether the limit is now at most `value`."""
     hard = resource.getrlimit(kind)[1]
     value = value if hard == resource.RLIM_INFINITY else min(value, hard)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(kind, (value, value))
+        return True
+    return False
 
 
 def _address_space() -> int:

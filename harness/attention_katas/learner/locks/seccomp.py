@@ -72,23 +72,45 @@ def program(pid: int, machine: str) -> bytes:
     p.jump(EQUAL, architecture, no="kill")
     p.load(CALL)
     p.jump(GREATER, syscalls.LAST, yes="unknown")  # the x32 numbers are up there too
-    p.jump(EQUAL, syscalls.CLONE3[column], yes="unknown")  # glibc falls back to clone
-    p.jump(EQUAL, syscalls.CLONE[column], yes="clone")
-    p.jump(EQUAL, syscalls.KILL[column], yes="signal")
-    p.jump(EQUAL, syscalls.TGKILL[column], yes="signal")
-    p.jump(EQUAL, syscalls.PRLIMIT[column], yes="limit")
-    p.jump(EQUAL, syscalls.FCNTL[column], yes="fcntl")
-    p.jump(EQUAL, syscalls.IOCTL[column], yes="ioctl")
+    for numbers in (syscalls.CLONE3, syscalls.OPENAT2):  # callers fall back to clone and openat
+        p.jump(EQUAL, numbers[column], yes="unknown")
+    special = {
+        "clone": [syscalls.CLONE],
+        "signal": [syscalls.KILL, syscalls.TGKILL],
+        "limit": [syscalls.PRLIMIT],
+        "fcntl": [syscalls.FCNTL],
+        "ioctl": [syscalls.IOCTL],
+        "prctl": [syscalls.PRCTL],
+        "open": [syscalls.OPEN],
+        "openat": [syscalls.OPENAT],
+    }
+    for label, calls in special.items():
+        for numbers in calls:
+            if numbers[column] >= 0:
+                p.jump(EQUAL, numbers[column], yes=label)
     for numbers in syscalls.DENIED.values():
         if numbers[column] >= 0:
-            p.jump(EQUAL, numbers[column], yes="refuse")
+            p.jump(EQUAL, numbers[column], yes="denied")
     p.give(ALLOW)
-    for name, commands in (("fcntl", syscalls.FCNTL_COMMANDS), ("ioctl", syscalls.IOCTL_REQUESTS)):
-        p.label(name)
+    p.label("denied")
+    p.give(REFUSE | errno.EPERM)
+    for label, commands in (("fcntl", syscalls.FCNTL_COMMANDS), ("ioctl", syscalls.IOCTL_REQUESTS)):
+        p.label(label)
         p.load(_low(1))
         for command in commands:
-            p.jump(EQUAL, command, yes="refuse")
-        p.give(ALLOW)
+            p.jump(EQUAL, command, yes="allow")
+        p.give(REFUSE | errno.EPERM)
+    p.label("prctl")
+    p.load(_low(0))
+    for option in syscalls.PRCTL_OPTIONS:
+        p.jump(EQUAL, option, yes="refuse")
+    p.give(ALLOW)
+    for label, argument in (("open", 1), ("openat", 2)):
+        # To empty a file takes no right to write to it, before Landlock 3.
+        p.label(label)
+        p.load(_low(argument))
+        p.jump(ANY_BIT, syscalls.O_TRUNC, no="allow")
+        p.jump(ANY_BIT, syscalls.O_ACCMODE, yes="allow", no="refuse")
     p.label("clone")  # threads, no processes
     p.load(_low(0))
     p.jump(ANY_BIT, CLONE_THREAD, yes="allow", no="refuse")

@@ -17,11 +17,12 @@ def put_on(parent: int) -> str:
         return ""
     with contextlib.suppress(OSError):
         os.setsid()
+    held = os.getsid(0) == os.getpid()
     if linux.HERE:
-        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        held = linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL) and held
         if os.getppid() != parent:
             os._exit(0)
-    return NAME
+    return NAME if held else ""
 
 
 def adopt_orphans() -> None:

@@ -125,6 +125,33 @@ DENIED = {
     "vhangup": (153, 58),
     "nfsservctl": (180, 42),
     "modify_ldt": (154, -1),
+    # memory beside the limits, quotas that others share, and what others do with files
+    "vmsplice": (278, 75),
+    "tee": (276, 77),
+    "splice": (275, 76),
+    "io_setup": (206, 0),
+    "io_submit": (209, 2),
+    "io_getevents": (208, 4),
+    "io_destroy": (207, 1),
+    "io_cancel": (210, 3),
+    "io_pgetevents": (333, 292),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
+    "sync_file_range": (277, 84),
+    "readahead": (187, 213),
+    "fadvise64": (221, 223),
+    "inotify_init": (253, -1),
+    "inotify_init1": (294, 26),
+    "inotify_add_watch": (254, 27),
+    "getsockopt": (55, 209),
+    "setsockopt": (54, 208),
+    "mq_timedsend": (242, 182),
+    "mq_timedreceive": (243, 183),
+    "mq_notify": (244, 184),
+    "seccomp": (317, 277),
+    "remap_file_pages": (216, 234),
+    "timer_create": (222, 107),
+    "creat": (85, -1),
     # who this process is, and rules for processes to come
     "setuid": (105, 146),
     "setgid": (106, 144),
@@ -165,8 +192,13 @@ DENIED = {
 # Refused by their arguments, see seccomp.py.
 CLONE, CLONE3 = (56, 220), (435, 435)
 KILL, TGKILL, PRLIMIT = (62, 129), (234, 131), (302, 261)
-FCNTL, IOCTL = (72, 25), (16, 29)
-# Have the kernel send signals to somebody, or type into a terminal.
-FCNTL_COMMANDS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
-IOCTL_REQUESTS = (0x8901, 0x8902, 0x5412, 0x541C)  # FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX
+FCNTL, IOCTL, PRCTL = (72, 25), (16, 29), (157, 167)
+OPEN, OPENAT, OPENAT2 = (2, -1), (257, 56), (437, 437)
+# Only these: no leases, no signals to others, no attributes of files.
+FCNTL_COMMANDS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)  # F_DUPFD ... F_GETPIPE_SZ
+IOCTL_REQUESTS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, ..., FIOCLEX
+# Not these: PDEATHSIG, DUMPABLE, SECCOMP, MM, MCE_KILL, CHILD_SUBREAPER, IO_FLUSHER,
+# SYSCALL_USER_DISPATCH, SCHED_CORE, PTRACER.
+PRCTL_OPTIONS = (1, 4, 22, 35, 33, 36, 57, 59, 62, 0x59616D61)
+O_ACCMODE, O_TRUNC = 3, 0o1000
 SECCOMP = (317, 277)
