@@ -79,9 +79,10 @@ ACTS: dict[str, str] = {
     "have the kernel send the judge signals": "import fcntl\nfcntl.fcntl(0, fcntl.F_SETOWN, JUDGE)",
     "change the rules of processes to come": "call(444, 444, (ctypes.c_char * 8)(1), 8, 0)",
     "limit the judge": "resource.prlimit(JUDGE, resource.RLIMIT_CPU, "
-    "resource.getrlimit(resource.RLIMIT_CPU))",
-    "slow the judge down": "os.setpriority(os.PRIO_PROCESS, JUDGE, 0)",
-    "bind the judge to a processor": "os.sched_setaffinity(JUDGE, os.sched_getaffinity(0))",
+    "resource.prlimit(JUDGE, resource.RLIMIT_CPU))",
+    "slow the judge down": "os.setpriority(os.PRIO_PROCESS, JUDGE, "
+    "os.getpriority(os.PRIO_PROCESS, JUDGE))",
+    "bind the judge to a processor": "os.sched_setaffinity(JUDGE, os.sched_getaffinity(JUDGE))",
     "connect by TCP": "connect(socket.AF_INET, socket.SOCK_STREAM, ('127.0.0.1', PORT))",
     "listen by TCP": "socket.create_server(('127.0.0.1', 0))",
     "send by UDP": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
