@@ -60,6 +60,9 @@ def judge_share(share: int, shares: int, right_seeds: int, wrong_seeds: int, spa
                     sources = {kata.module: source, **others}
                     nothing = {module: frozenset() for module in sources}
                     submission = Submission(kata, sources, kata.file, nothing)
+                    if seed and seed % 50 == 0:
+                        # A process serves one judging, not hundreds: torch.jit keeps what it made.
+                        judge.learners.restart()
                     verdict = judge.judge(submission, seed, until_failure=True)
                     found.append((right, name, label, seed, verdict.outcome, verdict.message))
                     if right != (verdict.outcome == "passed"):
