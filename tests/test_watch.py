@@ -70,6 +70,12 @@ def test_a_thread_that_ended_does_not_take_its_waiting_with_it(monkeypatch):
     assert not watched(monkeypatch, 12, looks).out_of_time
 
 
+def test_a_process_that_has_ended_is_not_out_of_time(monkeypatch):
+    found = watched(monkeypatch, 11, [Usage(0.0, {"1": 0.0}, ended=True)])
+    assert not found.out_of_time
+    assert not found.starved
+
+
 def test_where_nothing_can_be_seen_all_time_counts_but_thrice(monkeypatch):
     monkeypatch.setattr(watch, "usage", lambda pid: None)
     found = Watch(1, 1.0)

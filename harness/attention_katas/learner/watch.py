@@ -26,11 +26,15 @@ THREADS = 512
 
 @dataclass(frozen=True)
 class Usage:
-    """Of one process. seconds of processor time; waits: seconds by thread; rss in bytes."""
+    """Of one process. seconds of processor time; waits: seconds by thread; rss in bytes.
+
+    ended: it is over, though nobody has asked yet how.
+    """
 
     seconds: float = 0.0
     waits: dict[str, float] = field(default_factory=dict)
     rss: int = 0
+    ended: bool = False
 
     @property
     def threads(self) -> int:
@@ -52,7 +56,12 @@ def usage(pid: int) -> Usage | None:
                 waits[task] = int((home / "task" / task / "schedstat").read_text().split()[1]) / 1e9
             except (OSError, IndexError):  # a thread that is gone, a kernel that does not count
                 waits[task] = 0.0
-        return Usage(ticks / os.sysconf("SC_CLK_TCK"), waits, pages * os.sysconf("SC_PAGE_SIZE"))
+        return Usage(
+            ticks / os.sysconf("SC_CLK_TCK"),
+            waits,
+            pages * os.sysconf("SC_PAGE_SIZE"),
+            ended=fields[0] in "ZX",
+        )
     except (OSError, ValueError, IndexError):
         return None
 
@@ -97,6 +106,8 @@ class Watch:
     @property
     def out_of_time(self) -> bool:
         """The code has had its seconds."""
+        if self.now is not None and self.now.ended:
+            return False  # the end of its line is about to be read
         if self.before is None:
             return self.wall > self.seconds * BLIND_PATIENCE
         return max(self.worked, self.wall - self.longest_wait) > self.seconds
