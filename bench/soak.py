@@ -127,6 +127,8 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
         except ProcessLookupError:
             continue
         count["killed"] += 1
+        if count["killed"] % 25 == 0:
+            print(f"{count['killed']} killed ...", file=sys.stderr, flush=True)
         if kind == "examiner":
             settle()
             worker = Worker(folder)
