@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from attention_katas import cli
+from attention_katas import cli, doctor
 from attention_katas.errors import CouldNotGrade
 from attention_katas.examiner import canary, probes
 from attention_katas.learner import locks
@@ -256,7 +256,7 @@ def test_numbers_are_those_of_this_kernel(tmp_path):
 
 @linux
 def test_strict_refuses_when_a_lock_is_missing(catalog, monkeypatch, tmp_path):
-    monkeypatch.setattr("attention_katas.examiner.judge.CANARIES", tmp_path / "canaries.json")
+    monkeypatch.setattr(canary, "kept", lambda: tmp_path / "canaries.json")
     monkeypatch.setattr(locks, "ALL", (*locks.ALL, "a lock of the future"))
     with open_judge(catalog, [catalog["softmax"]], strict=True) as judge:
         verdict = judge.judge(submission_of(catalog, "softmax", RIGHT))
@@ -272,7 +272,7 @@ def test_strict_passes_with_all_locks_and_keeps_what_the_canary_said(
     if locks.missing(held(catalog)):
         pytest.skip("this system lacks locks")
     kept = tmp_path / "deep" / "canaries.json"
-    monkeypatch.setattr("attention_katas.examiner.judge.CANARIES", kept)
+    monkeypatch.setattr(canary, "kept", lambda: kept)
     tried = []
     monkeypatch.setattr(canary, "tried", spy(tried, canary.tried))
     for expected in (True, False):
@@ -300,6 +300,20 @@ def test_a_missing_lock_is_told_once_in_a_workspace(catalog, monkeypatch, tmp_pa
     weak = runner.invoke(cli.main, ["run", "softmax", "--strict", "--allow-weak-sandbox"])
     assert weak.exit_code == 0
     assert "locks: closed descriptors, own session" in weak.output
+
+
+def test_a_user_without_a_home(monkeypatch):
+    def nowhere():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", nowhere)
+    assert str(canary.kept()).startswith(os.devnull)
+
+
+def test_doctor_knows_every_lock():
+    assert tuple(doctor.LOCKS) == locks.ALL
 
 
 def spy(seen, original):

@@ -9,6 +9,7 @@ judged.
 from __future__ import annotations
 
 import json
+import os
 import platform
 from importlib import metadata
 from pathlib import Path
@@ -236,18 +237,28 @@ def check(learners: Learners, bans: tuple[str, ...], *lists: dict[str, str]) -> 
     return count
 
 
-def check_once(learners: Learners, bans: tuple[str, ...], kept: Path) -> None:
-    """The full check, unless `kept` says that it held with these versions."""
+def kept() -> Path:
+    """Where it is kept which versions of everything the full list was tried with."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        folder = Path(cache) if cache else Path.home() / ".cache"
+    except RuntimeError:  # a user without a home, as in containers: it is tried again each time
+        folder = Path(os.devnull)
+    return folder / "attention-katas" / "canaries.json"
+
+
+def check_once(learners: Learners, bans: tuple[str, ...], record: Path) -> None:
+    """The full check, unless `record` says that it held with these versions."""
     key = f"{metadata.version('torch')} {platform.python_version()} {__version__} {' '.join(bans)}"
     try:
-        held = json.loads(kept.read_text(encoding="utf-8"))
+        held = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         held = []
     if key in held:
         return
     check(learners, bans, SHORT, FULL, SLOW)
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps([*held[-20:], key]), encoding="utf-8")
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_text(json.dumps([*held[-20:], key]), encoding="utf-8")
     except OSError:
         return  # it is tried again next time

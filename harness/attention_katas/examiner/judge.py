@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-import os
 import secrets
 import sys
 import time
@@ -30,11 +29,6 @@ from attention_katas.learner.host import GONE, Learner
 from attention_katas.learner.start import Learners
 from attention_katas.submission import Submission
 
-# Which versions of everything the full list of canaries was tried with.
-_CACHE = (
-    os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-)
-CANARIES = Path(_CACHE) / "attention-katas" / "canaries.json"
 # The gravest first: what a check ended with decides what the kata ended with.
 GRAVITY = (v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED, v.FAILED, v.NOT_WRITTEN, v.NOT_REACHED)
 WHAT_IT_IS = {
@@ -122,7 +116,7 @@ class Judge:
         if bans in self._canaries:
             return
         if self.strict:
-            canary.check_once(self.learners, bans, CANARIES)
+            canary.check_once(self.learners, bans, canary.kept())
         canary.check(self.learners, bans, canary.SHORT)
         self._canaries.add(bans)
 
@@ -200,9 +194,9 @@ def _killed(verdict: v.Verdict) -> str:
     The system ends processes when memory runs short, and people do. Code that ends itself does so
     again the next time.
     """
-    if verdict.outcome != v.CRASHED:
-        return ""
-    said = [verdict.message, *(check.message for check in verdict.checks)]
+    # Of crashed checks only: there the words are ours, elsewhere a submission may have chosen them.
+    said = [check.message for check in verdict.checks if check.outcome == v.CRASHED]
+    said += [verdict.message] if verdict.outcome == v.CRASHED and not verdict.checks else []
     return next((word for word in (GONE, "SIGKILL") if any(word in text for text in said)), "")
 
 
