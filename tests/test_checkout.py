@@ -25,7 +25,7 @@ LAYERS = [
     {"reports"},
     {"examiner"},
     {"learner"},
-    {"mistakes", "intake", "progress", "workspace", "devices"},
+    {"mistakes", "masked_softmax", "intake", "progress", "workspace", "devices"},
     {"submission", "banned"},
     {"catalog"},
     {"verdict", "errors"},

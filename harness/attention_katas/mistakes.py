@@ -20,6 +20,7 @@ from attention_katas.catalog import Kata
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ATTRIBUTE = "__kata_mistake__"
+SHARED = Path(__file__).with_name("masked_softmax.py")
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ def source_of(kata: Kata, entry: Mistake) -> str:
     """The file of a learner who makes this mistake: the reference with one function replaced."""
     tree = ast.parse(kata.mistakes.read_text(encoding="utf-8"))
     parts = [node for node in tree.body if not _is_own_import(node) and not _is_entry(node)]
+    if any(_is_own_import(node, "masked_softmax") for node in tree.body):
+        parts = [*ast.parse(SHARED.read_text(encoding="utf-8")).body, *parts]
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name.replace("_", "-") == entry.id:
             node.decorator_list = []
@@ -85,8 +88,9 @@ def _is_entry(node: ast.stmt) -> bool:
     return any(name in ("mistake", "harmless") for name in names)
 
 
-def _is_own_import(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith("attention_katas")
+def _is_own_import(node: ast.stmt, name: str = "") -> bool:
+    module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+    return module.startswith("attention_katas") and module.endswith(name)
 
 
 # What must not earn a single check: answers that do not depend on what was asked.

@@ -3,6 +3,16 @@
 import torch
 import torch.nn.functional as F
 
+from attention_katas.masked_softmax import (
+    billion_fill_softmax,
+    hidden_maximum_softmax,
+    late_epsilon_softmax,
+    late_softmax,
+    masked_softmax,
+    one_maximum_softmax,
+    weak_fill_softmax,
+    wide_mask_softmax,
+)
 from attention_katas.mistakes import harmless, mistake
 
 INF = float("inf")
@@ -19,56 +29,6 @@ def _project(x, weights, name):
     return x @ weights["w_" + name].T + weights["b_" + name]
 
 
-def _soft(scores, allowed, dim=-1):
-    hidden = scores.masked_fill(~allowed, -INF)
-    top = hidden.amax(dim, keepdim=True).detach()
-    e = (hidden - top.masked_fill(top == -INF, 0)).exp()
-    total = e.sum(dim, keepdim=True)
-    return e / total.masked_fill(total == 0, 1)
-
-
-def _filled(scores, allowed, fill):
-    weights = scores.masked_fill(~allowed, fill).softmax(-1)
-    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
-
-
-def _weak(scores, allowed):
-    return _filled(scores, allowed, -1e4)
-
-
-def _billion(scores, allowed):
-    return _filled(scores, allowed, -1e9)
-
-
-def _late(scores, allowed):
-    weights = scores.softmax(-1) * allowed
-    total = weights.sum(-1, keepdim=True)
-    return weights / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
-
-
-def _late_epsilon(scores, allowed):
-    weights = scores.softmax(-1) * allowed
-    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
-
-
-def _hidden_maximum(scores, allowed):
-    e = (scores - scores.amax(-1, keepdim=True).detach()).exp() * allowed
-    total = e.sum(-1, keepdim=True)
-    return e / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
-
-
-def _one_maximum(scores, allowed):
-    e = (scores - scores.masked_fill(~allowed, -INF).max().detach()).masked_fill(~allowed, -INF)
-    total = e.exp().sum(-1, keepdim=True)
-    return e.exp() / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
-
-
-def _wide_mask(scores, allowed):
-    some = allowed.any(-1, keepdim=True)
-    extra = torch.zeros(scores.shape, device=scores.device).masked_fill(~allowed & some, -INF)
-    return (scores + extra).softmax(-1) * some
-
-
 def _allowed(scores, keep):
     allowed = torch.ones_like(scores, dtype=torch.bool)
     return allowed if keep is None else allowed & keep[:, None, None, :]
@@ -79,7 +39,7 @@ def _cross(q, k, v, weights, heads, keep, *, scale=None, dim=-1, causal=False, s
     scores = q * (q.size(-1) ** -0.5 if scale is None else scale) @ k.transpose(-2, -1)
     allowed = _allowed(scores, keep)
     allowed = allowed.tril() if causal else allowed
-    blend = (soft(scores, allowed) if soft else _soft(scores, allowed, dim)) @ v
+    blend = (soft(scores, allowed) if soft else masked_softmax(scores, allowed, dim)) @ v
     merged = blend.transpose(1, 2).flatten(2)
     return _project(merged, weights, "o") if out else merged
 
@@ -176,7 +136,7 @@ def split_by_query_length(x, context, weights, num_heads, keep=None):
         raise ValueError("the heads cannot share this width")
     q, k, v = (t.reshape(batch, length, num_heads, -1).transpose(1, 2) for t in (q, k, v))
     scores = q * (width // num_heads) ** -0.5 @ k.transpose(-2, -1)
-    blend = _soft(scores, _allowed(scores, keep)) @ v
+    blend = masked_softmax(scores, _allowed(scores, keep)) @ v
     return _project(blend.transpose(1, 2).flatten(2), weights, "o")
 
 
@@ -277,7 +237,7 @@ def context_detached(x, context, weights, num_heads, keep=None):
     ask='Is your "very small" smaller than everything a model can produce?',
 )
 def fill_too_weak(x, context, weights, num_heads, keep=None):
-    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_weak)
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=weak_fill_softmax)
 
 
 @mistake(
@@ -285,7 +245,7 @@ def fill_too_weak(x, context, weights, num_heads, keep=None):
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
 )
 def fill_does_not_fit(x, context, weights, num_heads, keep=None):
-    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_billion)
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=billion_fill_softmax)
 
 
 @mistake(
@@ -293,7 +253,7 @@ def fill_does_not_fit(x, context, weights, num_heads, keep=None):
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
 )
 def renormalises_late(x, context, weights, num_heads, keep=None):
-    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_late)
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=late_softmax)
 
 
 @mistake(
@@ -301,7 +261,7 @@ def renormalises_late(x, context, weights, num_heads, keep=None):
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
 )
 def epsilon(x, context, weights, num_heads, keep=None):
-    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_late_epsilon)
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=late_epsilon_softmax)
 
 
 @mistake(
@@ -309,7 +269,7 @@ def epsilon(x, context, weights, num_heads, keep=None):
     ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
 )
 def hidden_maximum(x, context, weights, num_heads, keep=None):
-    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_hidden_maximum)
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=hidden_maximum_softmax)
 
 
 @mistake(
@@ -317,7 +277,7 @@ def hidden_maximum(x, context, weights, num_heads, keep=None):
     ask="What becomes of a row that lies 1000 below the highest score of another row?",
 )
 def one_maximum(x, context, weights, num_heads, keep=None):
-    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_one_maximum)
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=one_maximum_softmax)
 
 
 @mistake(
@@ -325,7 +285,7 @@ def one_maximum(x, context, weights, num_heads, keep=None):
     ask="What dtype is the sum of half-precision scores and a float32 mask?",
 )
 def wide_mask(x, context, weights, num_heads, keep=None):
-    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=_wide_mask)
+    return _cross(*_all(x, context, weights), weights, num_heads, keep, soft=wide_mask_softmax)
 
 
 @harmless("goes through the heads one at a time")
@@ -339,7 +299,7 @@ def one_head_at_a_time(x, context, weights, num_heads, keep=None):
         k = context @ weights["w_k"][part].T + weights["b_k"][part]
         v = context @ weights["w_v"][part].T + weights["b_v"][part]
         scores = (q @ k.transpose(-2, -1) / size**0.5)[:, None]
-        found.append(_soft(scores, _allowed(scores, keep))[:, 0] @ v)
+        found.append(masked_softmax(scores, _allowed(scores, keep))[:, 0] @ v)
     return torch.cat(found, -1) @ weights["w_o"].T + weights["b_o"]
 
 
@@ -351,7 +311,7 @@ def einsums(x, context, weights, num_heads, keep=None):
     k = F.linear(context, weights["w_k"], weights["b_k"]).unflatten(-1, (num_heads, -1))
     v = F.linear(context, weights["w_v"], weights["b_v"]).unflatten(-1, (num_heads, -1))
     scores = torch.einsum("bihd,bjhd->bhij", q, k) / torch.sqrt(torch.tensor(q.size(-1)))
-    attention = _soft(scores, _allowed(scores, keep))
+    attention = masked_softmax(scores, _allowed(scores, keep))
     return F.linear(
         torch.einsum("bhij,bjhd->bihd", attention, v).flatten(2), weights["w_o"], weights["b_o"]
     )

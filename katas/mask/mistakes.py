@@ -4,6 +4,16 @@ import math
 
 import torch
 
+from attention_katas.masked_softmax import (
+    billion_fill_softmax,
+    hidden_maximum_softmax,
+    late_epsilon_softmax,
+    late_softmax,
+    masked_softmax,
+    one_maximum_softmax,
+    weak_fill_softmax,
+    wide_mask_softmax,
+)
 from attention_katas.mistakes import harmless, mistake
 
 INF = float("inf")
@@ -18,61 +28,11 @@ def _rule(scores, keep, diagonal=0):
     return (allowed if keep is None else allowed & keep[:, None, None, :]).expand(scores.shape)
 
 
-def _soft(scores, allowed, dim=-1):
-    hidden = scores.masked_fill(~allowed, -INF)
-    top = hidden.amax(dim, keepdim=True).detach()
-    e = (hidden - top.masked_fill(top == -INF, 0)).exp()
-    total = e.sum(dim, keepdim=True)
-    return e / total.masked_fill(total == 0, 1)
-
-
-def _filled(scores, allowed, fill):
-    weights = scores.masked_fill(~allowed, fill).softmax(-1)
-    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
-
-
-def _weak(scores, allowed):
-    return _filled(scores, allowed, -1e4)
-
-
-def _billion(scores, allowed):
-    return _filled(scores, allowed, -1e9)
-
-
-def _late(scores, allowed):
-    weights = scores.softmax(-1) * allowed
-    total = weights.sum(-1, keepdim=True)
-    return weights / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
-
-
-def _late_epsilon(scores, allowed):
-    weights = scores.softmax(-1) * allowed
-    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
-
-
-def _hidden_maximum(scores, allowed):
-    e = (scores - scores.amax(-1, keepdim=True).detach()).exp() * allowed
-    total = e.sum(-1, keepdim=True)
-    return e / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
-
-
-def _one_maximum(scores, allowed):
-    e = (scores - scores.masked_fill(~allowed, -INF).max().detach()).masked_fill(~allowed, -INF)
-    total = e.exp().sum(-1, keepdim=True)
-    return e.exp() / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
-
-
-def _wide_mask(scores, allowed):
-    some = allowed.any(-1, keepdim=True)
-    extra = torch.zeros(scores.shape, device=scores.device).masked_fill(~allowed & some, -INF)
-    return (scores + extra).softmax(-1) * some
-
-
 def _attend(q, k, v, causal, scale=None, diagonal=0, dim=-1, soft=None):
     scores = q * (q.size(-1) ** -0.5 if scale is None else scale) @ k.transpose(-2, -1)
     allowed = torch.ones_like(scores, dtype=torch.bool)
     allowed = allowed.tril(diagonal) if causal else allowed
-    return (soft(scores, allowed) if soft else _soft(scores, allowed, dim)) @ v
+    return (soft(scores, allowed) if soft else masked_softmax(scores, allowed, dim)) @ v
 
 
 # causal_mask
@@ -169,7 +129,9 @@ def cut_from_a_buffer(t_q, t_k, device=None):
 )
 def no_mask(scores, keep=None):
     everything = torch.ones_like(scores, dtype=torch.bool)
-    return _soft(scores, everything if keep is None else everything & keep[:, None, None, :])
+    return masked_softmax(
+        scores, everything if keep is None else everything & keep[:, None, None, :]
+    )
 
 
 @mistake(
@@ -248,7 +210,7 @@ def wrong_infinity(scores, keep=None):
     ask="masked_fill fills where the mask is True. Is that where you want it?",
 )
 def hides_the_past(scores, keep=None):
-    return _soft(scores, ~_rule(scores, keep))
+    return masked_softmax(scores, ~_rule(scores, keep))
 
 
 @mistake(
@@ -269,7 +231,7 @@ def padding_on_queries(scores, keep=None):
     allowed = _tri(scores.size(-2), scores.size(-1), scores)
     if keep is not None:
         allowed = allowed & keep[:, None, : scores.size(-2), None]
-    return _soft(scores, allowed.expand(scores.shape))
+    return masked_softmax(scores, allowed.expand(scores.shape))
 
 
 @mistake(
@@ -278,7 +240,7 @@ def padding_on_queries(scores, keep=None):
     ask="Add ten padding words; should the answer for a real word change?",
 )
 def ignores_padding(scores, keep=None):
-    return _soft(scores, _rule(scores, None))
+    return masked_softmax(scores, _rule(scores, None))
 
 
 @mistake(
@@ -287,7 +249,7 @@ def ignores_padding(scores, keep=None):
     ask="What does True mean in `keep`: a real key, or one to ignore?",
 )
 def keep_inverted(scores, keep=None):
-    return _soft(scores, _rule(scores, None if keep is None else ~keep))
+    return masked_softmax(scores, _rule(scores, None if keep is None else ~keep))
 
 
 @mistake(
@@ -298,7 +260,7 @@ def keep_inverted(scores, keep=None):
 def either_rule(scores, keep=None):
     allowed = _tri(scores.size(-2), scores.size(-1), scores)
     allowed = allowed if keep is None else allowed | keep[:, None, None, :]
-    return _soft(scores, allowed.expand(scores.shape))
+    return masked_softmax(scores, allowed.expand(scores.shape))
 
 
 @mistake(
@@ -308,8 +270,8 @@ def either_rule(scores, keep=None):
 )
 def padding_instead_of_causal(scores, keep=None):
     if keep is None:
-        return _soft(scores, _rule(scores, None))
-    return _soft(scores, keep[:, None, None, :].expand(scores.shape))
+        return masked_softmax(scores, _rule(scores, None))
+    return masked_softmax(scores, keep[:, None, None, :].expand(scores.shape))
 
 
 @mistake(
@@ -341,7 +303,7 @@ def nan_repaired_late(scores, keep=None):
 def fills_in_place(scores, keep=None):
     allowed = _rule(scores, keep)
     scores.masked_fill_(~allowed, -INF)
-    return _soft(scores, allowed)
+    return masked_softmax(scores, allowed)
 
 
 @mistake(
@@ -352,7 +314,7 @@ def fills_in_place(scores, keep=None):
 def weights_default_device(scores, keep=None):
     allowed = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
     allowed = allowed if keep is None else allowed & keep[:, None, None, :]
-    return _soft(scores, allowed.expand(scores.shape))
+    return masked_softmax(scores, allowed.expand(scores.shape))
 
 
 _KEPT = []
@@ -367,7 +329,7 @@ def keeps_the_first_mask(scores, keep=None):
     if not _KEPT:
         _KEPT.append(_tri(scores.size(-2), scores.size(-1), scores))
     allowed = _KEPT[0] if keep is None else _KEPT[0] & keep[:, None, None, :]
-    return _soft(scores, allowed.expand(scores.shape))
+    return masked_softmax(scores, allowed.expand(scores.shape))
 
 
 @mistake(
@@ -376,7 +338,7 @@ def keeps_the_first_mask(scores, keep=None):
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
 )
 def weights_epsilon(scores, keep=None):
-    return _late_epsilon(scores, _rule(scores, keep))
+    return late_epsilon_softmax(scores, _rule(scores, keep))
 
 
 @mistake(
@@ -385,7 +347,7 @@ def weights_epsilon(scores, keep=None):
     ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
 )
 def weights_hidden_maximum(scores, keep=None):
-    return _hidden_maximum(scores, _rule(scores, keep))
+    return hidden_maximum_softmax(scores, _rule(scores, keep))
 
 
 @mistake(
@@ -394,7 +356,7 @@ def weights_hidden_maximum(scores, keep=None):
     ask="What becomes of a row that lies 1000 below the highest score of another row?",
 )
 def weights_one_maximum(scores, keep=None):
-    return _one_maximum(scores, _rule(scores, keep))
+    return one_maximum_softmax(scores, _rule(scores, keep))
 
 
 @mistake(
@@ -403,7 +365,7 @@ def weights_one_maximum(scores, keep=None):
     ask="What dtype is the sum of half-precision scores and a float32 mask?",
 )
 def weights_wide_mask(scores, keep=None):
-    return _wide_mask(scores, _rule(scores, keep))
+    return wide_mask_softmax(scores, _rule(scores, keep))
 
 
 @mistake(
@@ -426,7 +388,7 @@ def adds_the_lowest_number(scores, keep=None):
 def flattens_by_view(scores, keep=None):
     rows = scores.view(-1, scores.size(-1))
     allowed = _rule(scores, keep).reshape(rows.shape)
-    return _soft(rows, allowed).view(scores.shape)
+    return masked_softmax(rows, allowed).view(scores.shape)
 
 
 _MASKS = {}
@@ -440,7 +402,7 @@ _MASKS = {}
 def mask_by_shape(scores, keep=None):
     if scores.shape not in _MASKS:
         _MASKS[scores.shape] = _rule(scores, keep)
-    return _soft(scores, _MASKS[scores.shape])
+    return masked_softmax(scores, _MASKS[scores.shape])
 
 
 # scaled_dot_product_attention
@@ -677,7 +639,7 @@ def attention_detached(q, k, v, causal=True):
 def attention_default_device(q, k, v, causal=True):
     scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
     allowed = torch.ones(scores.shape[-2:], dtype=torch.bool)
-    return _soft(scores, allowed.tril() if causal else allowed) @ v
+    return masked_softmax(scores, allowed.tril() if causal else allowed) @ v
 
 
 @mistake(
@@ -695,7 +657,7 @@ def attention_dropout(q, k, v, causal=True):
     ask='Is your "very small" smaller than everything a model can produce?',
 )
 def attention_fill_too_weak(q, k, v, causal=True):
-    return _attend(q, k, v, causal, soft=_weak)
+    return _attend(q, k, v, causal, soft=weak_fill_softmax)
 
 
 @mistake(
@@ -704,7 +666,7 @@ def attention_fill_too_weak(q, k, v, causal=True):
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
 )
 def attention_fill_does_not_fit(q, k, v, causal=True):
-    return _attend(q, k, v, causal, soft=_billion)
+    return _attend(q, k, v, causal, soft=billion_fill_softmax)
 
 
 @mistake(
@@ -713,7 +675,7 @@ def attention_fill_does_not_fit(q, k, v, causal=True):
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
 )
 def attention_renormalises_late(q, k, v, causal=True):
-    return _attend(q, k, v, causal, soft=_late)
+    return _attend(q, k, v, causal, soft=late_softmax)
 
 
 @mistake(
@@ -722,7 +684,7 @@ def attention_renormalises_late(q, k, v, causal=True):
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
 )
 def attention_epsilon(q, k, v, causal=True):
-    return _attend(q, k, v, causal, soft=_late_epsilon)
+    return _attend(q, k, v, causal, soft=late_epsilon_softmax)
 
 
 @mistake(
@@ -731,7 +693,7 @@ def attention_epsilon(q, k, v, causal=True):
     ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
 )
 def attention_hidden_maximum(q, k, v, causal=True):
-    return _attend(q, k, v, causal, soft=_hidden_maximum)
+    return _attend(q, k, v, causal, soft=hidden_maximum_softmax)
 
 
 @mistake(
@@ -740,7 +702,7 @@ def attention_hidden_maximum(q, k, v, causal=True):
     ask="What becomes of a row that lies 1000 below the highest score of another row?",
 )
 def attention_one_maximum(q, k, v, causal=True):
-    return _attend(q, k, v, causal, soft=_one_maximum)
+    return _attend(q, k, v, causal, soft=one_maximum_softmax)
 
 
 @mistake(
@@ -749,7 +711,7 @@ def attention_one_maximum(q, k, v, causal=True):
     ask="What dtype is the sum of half-precision scores and a float32 mask?",
 )
 def attention_wide_mask(q, k, v, causal=True):
-    return _attend(q, k, v, causal, soft=_wide_mask)
+    return _attend(q, k, v, causal, soft=wide_mask_softmax)
 
 
 # right, though it looks odd
@@ -785,7 +747,7 @@ def adds_minus_infinity(scores, keep=None):
 @harmless("goes through the queries one at a time", of="masked_weights")
 def one_query_at_a_time(scores, keep=None):
     allowed = _rule(scores, keep)
-    rows = [_soft(scores[:, :, i], allowed[:, :, i]) for i in range(scores.size(-2))]
+    rows = [masked_softmax(scores[:, :, i], allowed[:, :, i]) for i in range(scores.size(-2))]
     return torch.stack(rows, -2)
 
 

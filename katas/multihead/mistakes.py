@@ -3,6 +3,16 @@
 import torch
 import torch.nn.functional as F
 
+from attention_katas.masked_softmax import (
+    billion_fill_softmax,
+    hidden_maximum_softmax,
+    late_epsilon_softmax,
+    late_softmax,
+    masked_softmax,
+    one_maximum_softmax,
+    weak_fill_softmax,
+    wide_mask_softmax,
+)
 from attention_katas.mistakes import harmless, mistake
 
 INF = float("inf")
@@ -29,56 +39,6 @@ def _view(x, heads):
 def _unview(x):
     batch, heads, length, width = x.shape
     return x.reshape(batch, length, heads * width)
-
-
-def _soft(scores, allowed, dim=-1):
-    hidden = scores.masked_fill(~allowed, -INF)
-    top = hidden.amax(dim, keepdim=True).detach()
-    e = (hidden - top.masked_fill(top == -INF, 0)).exp()
-    total = e.sum(dim, keepdim=True)
-    return e / total.masked_fill(total == 0, 1)
-
-
-def _filled(scores, allowed, fill):
-    weights = scores.masked_fill(~allowed, fill).softmax(-1)
-    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
-
-
-def _weak(scores, allowed):
-    return _filled(scores, allowed, -1e4)
-
-
-def _billion(scores, allowed):
-    return _filled(scores, allowed, -1e9)
-
-
-def _late(scores, allowed):
-    weights = scores.softmax(-1) * allowed
-    total = weights.sum(-1, keepdim=True)
-    return weights / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
-
-
-def _late_epsilon(scores, allowed):
-    weights = scores.softmax(-1) * allowed
-    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
-
-
-def _hidden_maximum(scores, allowed):
-    e = (scores - scores.amax(-1, keepdim=True).detach()).exp() * allowed
-    total = e.sum(-1, keepdim=True)
-    return e / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
-
-
-def _one_maximum(scores, allowed):
-    e = (scores - scores.masked_fill(~allowed, -INF).max().detach()).masked_fill(~allowed, -INF)
-    total = e.exp().sum(-1, keepdim=True)
-    return e.exp() / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
-
-
-def _wide_mask(scores, allowed):
-    some = allowed.any(-1, keepdim=True)
-    extra = torch.zeros(scores.shape, device=scores.device).masked_fill(~allowed & some, -INF)
-    return (scores + extra).softmax(-1) * some
 
 
 def _rule(scores, causal, keep):
@@ -109,7 +69,7 @@ def _heads(
     q, k, v = (split(_project(x, weights, name), heads) for name in names)
     scores = q * (q.size(-1) ** -0.5 if scale is None else scale) @ k.transpose(-2, -1)
     allowed = _rule(scores, causal, keep)
-    blend = merge((soft(scores, allowed) if soft else _soft(scores, allowed, dim)) @ v)
+    blend = merge((soft(scores, allowed) if soft else masked_softmax(scores, allowed, dim)) @ v)
     return _project(blend, weights, "o") if out else blend
 
 
@@ -346,7 +306,7 @@ def padding_tiled(x, weights, num_heads, causal=False, keep=None):
     q, k, v = (_split(_project(x, weights, name), num_heads) for name in "qkv")
     scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
     allowed = _rule(scores, causal, None) & tiled.view(batch, num_heads, length, length)
-    return _project(_merge(_soft(scores, allowed) @ v), weights, "o")
+    return _project(_merge(masked_softmax(scores, allowed) @ v), weights, "o")
 
 
 @mistake(
@@ -422,7 +382,7 @@ def one_small_projection(x, weights, num_heads, causal=False, keep=None):
         parts @ weights["w_" + name][:size, :size].T + weights["b_" + name][:size] for name in "qkv"
     )
     scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
-    blend = _merge(_soft(scores, _rule(scores, causal, keep)) @ v)
+    blend = _merge(masked_softmax(scores, _rule(scores, causal, keep)) @ v)
     return _project(blend, weights, "o")
 
 
@@ -447,7 +407,7 @@ def heads_default_device(x, weights, num_heads, causal=False, keep=None):
     allowed = torch.ones(scores.shape[-2:], dtype=torch.bool)
     allowed = (allowed.tril() if causal else allowed).expand(scores.shape)
     allowed = allowed if keep is None else allowed & keep[:, None, None, :]
-    return _project(_merge(_soft(scores, allowed) @ v), weights, "o")
+    return _project(_merge(masked_softmax(scores, allowed) @ v), weights, "o")
 
 
 @mistake(
@@ -456,7 +416,7 @@ def heads_default_device(x, weights, num_heads, causal=False, keep=None):
     ask='Is your "very small" smaller than everything a model can produce?',
 )
 def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal, keep, soft=_weak)
+    return _heads(x, weights, num_heads, causal, keep, soft=weak_fill_softmax)
 
 
 @mistake(
@@ -465,7 +425,7 @@ def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
 )
 def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal, keep, soft=_billion)
+    return _heads(x, weights, num_heads, causal, keep, soft=billion_fill_softmax)
 
 
 @mistake(
@@ -474,7 +434,7 @@ def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
 )
 def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal, keep, soft=_late)
+    return _heads(x, weights, num_heads, causal, keep, soft=late_softmax)
 
 
 @mistake(
@@ -483,7 +443,7 @@ def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
 )
 def heads_epsilon(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal, keep, soft=_late_epsilon)
+    return _heads(x, weights, num_heads, causal, keep, soft=late_epsilon_softmax)
 
 
 @mistake(
@@ -492,7 +452,7 @@ def heads_epsilon(x, weights, num_heads, causal=False, keep=None):
     ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
 )
 def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal, keep, soft=_hidden_maximum)
+    return _heads(x, weights, num_heads, causal, keep, soft=hidden_maximum_softmax)
 
 
 @mistake(
@@ -501,7 +461,7 @@ def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
     ask="What becomes of a row that lies 1000 below the highest score of another row?",
 )
 def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal, keep, soft=_one_maximum)
+    return _heads(x, weights, num_heads, causal, keep, soft=one_maximum_softmax)
 
 
 @mistake(
@@ -510,7 +470,7 @@ def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
     ask="What dtype is the sum of half-precision scores and a float32 mask?",
 )
 def heads_wide_mask(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal, keep, soft=_wide_mask)
+    return _heads(x, weights, num_heads, causal, keep, soft=wide_mask_softmax)
 
 
 @harmless("cuts with chunk and stacks", of="split_heads")
@@ -534,7 +494,7 @@ def one_head_at_a_time(x, weights, num_heads, causal=False, keep=None):
         part = slice(head * size, (head + 1) * size)
         q, k, v = (x @ weights["w_" + n][part].T + weights["b_" + n][part] for n in "qkv")
         scores = (q @ k.transpose(-2, -1) / size**0.5)[:, None]
-        found.append(_soft(scores, _rule(scores, causal, keep))[:, 0] @ v)
+        found.append(masked_softmax(scores, _rule(scores, causal, keep))[:, 0] @ v)
     return torch.cat(found, -1) @ weights["w_o"].T + weights["b_o"]
 
 
@@ -544,7 +504,7 @@ def fused_projection(x, weights, num_heads, causal=False, keep=None):
     b = torch.cat([weights["b_q"], weights["b_k"], weights["b_v"]])
     q, k, v = (_split(part, num_heads) for part in F.linear(x, w, b).chunk(3, -1))
     scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
-    blend = _merge(_soft(scores, _rule(scores, causal, keep)) @ v)
+    blend = _merge(masked_softmax(scores, _rule(scores, causal, keep)) @ v)
     return F.linear(blend, weights["w_o"], weights["b_o"])
 
 
@@ -561,6 +521,6 @@ def einsums(x, weights, num_heads, causal=False, keep=None):
     shape = (batch, length, num_heads, width // num_heads)
     q, k, v = (_project(x, weights, name).view(shape) for name in "qkv")
     scores = torch.einsum("bihd,bjhd->bhij", q, k) / torch.sqrt(torch.tensor(shape[-1]))
-    attention = _soft(scores, _rule(scores, causal, keep))
+    attention = masked_softmax(scores, _rule(scores, causal, keep))
     blend = torch.einsum("bhij,bjhd->bihd", attention, v).reshape(batch, length, width)
     return _project(blend, weights, "o")
