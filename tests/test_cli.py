@@ -273,3 +273,46 @@ def test_every_command_explains_itself(name):
     assert command.help
     options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
     assert all(p.help for p in options)
+
+
+def test_files_called_like_modules_are_in_nobodys_way(space):
+    for name in ("torch", "random", "timeit", "click", "sqlite3", "json"):
+        (space / f"{name}.py").write_text("raise SystemExit('hijacked')\n", encoding="utf-8")
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    done = kata("run", "softmax", cwd=space)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" in done.stdout
+
+
+def test_progress_that_cannot_be_opened_takes_no_verdict_away(space):
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    (space / ".kata" / "progress.db").mkdir()
+    done = kata("run", "softmax", cwd=space)
+    assert done.returncode == 0
+    assert "softmax  passed" in done.stdout
+    assert "progress is not recorded" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit in the place of a full disk")
+def test_a_full_disk_takes_no_verdict_away(space):
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    command = f"ulimit -f 0; exec {sys.executable} -m attention_katas run softmax"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=space, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "softmax  passed" in done.stdout
+    assert "progress is not recorded" in done.stderr
+    assert kata("run", "softmax", cwd=space).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_sign_of_life_on_a_terminal(space):
+    import pexpect
+
+    (space / "softmax.py").write_text("import time\ntime.sleep(2)\n" + RIGHT, encoding="utf-8")
+    child = pexpect.spawn(
+        sys.executable, ["-m", "attention_katas", "run", "softmax"], cwd=str(space), timeout=60
+    )
+    child.expect("judging softmax")
+    child.close(force=True)
