@@ -40,6 +40,11 @@ softmax.py, on cpu, seed 1, 0.25 s
   · Makes everything on the device of its input
   (· waits until the values are right)
 
+  ! softmax answers as no known mistake does. What is broken:
+    -  row 0 of the weights sums to 0, not to 1
+    -  a higher score does not always get a higher weight
+    -  with dim=0 the weights do not sum to 1 along axis 0
+
   ✗ Turns each row of a matrix into weights
     called     softmax(x)
 """
@@ -58,6 +63,14 @@ def test_nan_looks_like_nan(submit, catalog):
     text = screen(submit, catalog, NAIVE)
     assert "finite     NaN in 15 of 15 entries, first at [0, 0]" in text
     assert "NaN! sum NaN" in text
+
+
+def test_a_mistake_is_called_by_its_name(submit, catalog):
+    text = screen(submit, catalog, NAIVE)
+    assert "! softmax takes exponentials of the raw scores, which overflow" in text
+    assert "think      What can you subtract from a whole row" in text
+    assert "answers that were compared; in softmax(x), entry" in text
+    assert "hint       kata hint softmax --level 3  (Scores of a thousand)" in text
     assert "sum 1.00" in text
 
 

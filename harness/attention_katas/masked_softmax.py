@@ -1,8 +1,9 @@
 """Softmax under a mask: the right one, and wrong ones that the mistakes of several katas share.
 
-All take scores and a bool mask of their shape (True = may attend) and give weights; every wrong one
-clears rows without keys, so that it is wrong in one way only. `mistakes.source_of` writes this text
-into the file of somebody who makes the mistake.
+All take scores, a bool mask of their shape (True = may attend) and the axis of the keys, and give
+weights. Unless they say otherwise, the wrong ones clear rows without keys, so that each is wrong
+in one way only. `mistakes.source_of` writes this text into the file of somebody who makes the
+mistake.
 """
 
 import torch
@@ -18,43 +19,97 @@ def masked_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -
     return e / total.masked_fill(total == 0, 1)
 
 
-def filled_softmax(scores: torch.Tensor, allowed: torch.Tensor, fill: float) -> torch.Tensor:
-    weights = scores.masked_fill(~allowed, fill).softmax(-1)
-    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
+def filled_softmax(
+    scores: torch.Tensor, allowed: torch.Tensor, fill: float, dim: int = -1
+) -> torch.Tensor:
+    weights = scores.masked_fill(~allowed, fill).softmax(dim)
+    return weights.masked_fill(~allowed.any(dim, keepdim=True), 0)
 
 
-def weak_fill_softmax(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-    return filled_softmax(scores, allowed, -1e4)
+def weak_fill_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    return filled_softmax(scores, allowed, -1e4, dim)
 
 
-def billion_fill_softmax(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-    return filled_softmax(scores, allowed, -1e9)
+def billion_fill_softmax(
+    scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1
+) -> torch.Tensor:
+    return filled_softmax(scores, allowed, -1e9, dim)
 
 
-def late_softmax(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-    weights = scores.softmax(-1) * allowed
-    total = weights.sum(-1, keepdim=True)
-    return weights / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+def late_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    weights = scores.softmax(dim) * allowed
+    total = weights.sum(dim, keepdim=True)
+    return weights / total.masked_fill(~allowed.any(dim, keepdim=True), 1)
 
 
-def late_epsilon_softmax(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-    weights = scores.softmax(-1) * allowed
-    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
+def late_epsilon_softmax(
+    scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1
+) -> torch.Tensor:
+    weights = scores.softmax(dim) * allowed
+    return weights / weights.sum(dim, keepdim=True).clamp(min=1e-9)
 
 
-def hidden_maximum_softmax(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-    e = (scores - scores.amax(-1, keepdim=True).detach()).exp() * allowed
-    total = e.sum(-1, keepdim=True)
-    return e / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+def hidden_maximum_softmax(
+    scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1
+) -> torch.Tensor:
+    e = (scores - scores.amax(dim, keepdim=True).detach()).exp() * allowed
+    total = e.sum(dim, keepdim=True)
+    return e / total.masked_fill(~allowed.any(dim, keepdim=True), 1)
 
 
-def one_maximum_softmax(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
+def one_maximum_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
     e = (scores - scores.masked_fill(~allowed, -INF).max().detach()).masked_fill(~allowed, -INF)
-    total = e.exp().sum(-1, keepdim=True)
-    return e.exp() / total.masked_fill(~allowed.any(-1, keepdim=True), 1)
+    total = e.exp().sum(dim, keepdim=True)
+    return e.exp() / total.masked_fill(~allowed.any(dim, keepdim=True), 1)
 
 
-def wide_mask_softmax(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-    some = allowed.any(-1, keepdim=True)
+def no_maximum_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    e = scores.masked_fill(~allowed, -INF).exp()
+    total = e.sum(dim, keepdim=True)
+    return e / total.masked_fill(~allowed.any(dim, keepdim=True), 1)
+
+
+def wide_mask_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    some = allowed.any(dim, keepdim=True)
     extra = torch.zeros(scores.shape, device=scores.device).masked_fill(~allowed & some, -INF)
-    return (scores + extra).softmax(-1) * some
+    return (scores + extra).softmax(dim) * some
+
+
+def unshared_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    """The mask comes after, and what it takes away is given to nobody."""
+    return scores.softmax(dim) * allowed
+
+
+def zero_fill_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    """Hidden scores are 0; a row without keys is uniform."""
+    return scores.masked_fill(~allowed, 0).softmax(dim)
+
+
+def added_mask_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    """The mask is added as 0 and 1."""
+    return (scores + allowed.to(scores.dtype)).softmax(dim)
+
+
+def wrong_infinity_softmax(
+    scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1
+) -> torch.Tensor:
+    return scores.masked_fill(~allowed, INF).softmax(dim)
+
+
+def inverted_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    return masked_softmax(scores, ~allowed, dim)
+
+
+def nan_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    """Rows without keys are NaN."""
+    return scores.masked_fill(~allowed, -INF).softmax(dim)
+
+
+def uniform_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    """Rows without keys are uniform."""
+    return scores.masked_fill(~allowed, torch.finfo(scores.dtype).min).softmax(dim)
+
+
+def no_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    """The scores themselves, hidden ones as 0."""
+    return scores.masked_fill(~allowed, 0)

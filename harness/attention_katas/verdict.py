@@ -138,6 +138,57 @@ class Check:
     output: str = ""
 
 
+# What kind of answer a diagnosis is.
+MISTAKE = "mistake"
+TWO_MISTAKES = "two mistakes"
+CONVENTION = "another convention"
+EARLIER_WORK = "earlier work"
+SYMPTOMS = "symptoms"
+NO_DIAGNOSIS = "no diagnosis"
+
+DIAGNOSES = (MISTAKE, TWO_MISTAKES, CONVENTION, EARLIER_WORK, SYMPTOMS, NO_DIAGNOSIS)
+
+
+@dataclass
+class Cause:
+    """A known way of getting it wrong.
+
+    title completes "your function ..."; ask is a question to think about; `id` stays the same from
+    version to version. hint is the title of the rung of hints.md that speaks about it, level its
+    number (0: none does).
+    """
+
+    id: str
+    title: str
+    ask: str = ""
+    hint: str = ""
+    level: int = 0
+
+
+@dataclass
+class Diagnosis:
+    """What is behind a failure of one function, as far as it can be told without guessing.
+
+    causes: what explains every answer (two for `two mistakes`). symptoms: which properties are
+    broken, in words, when nothing that is known explains them; for an exception, what met what.
+    file: for `earlier work`, where the cause is. explained: how many answers it explains, all of
+    those that were looked at. call, yours and expected are the plainest of them. undecided: ids of
+    what would explain it and could not be told apart; then nothing is named.
+    """
+
+    function: str
+    kind: str
+    causes: list[Cause] = field(default_factory=list)
+    symptoms: list[str] = field(default_factory=list)
+    file: str = ""
+    explained: int = 0
+    call: str = ""
+    at: list[int] | None = None
+    yours: float | str | None = None
+    expected: float | str | None = None
+    undecided: list[str] = field(default_factory=list)
+
+
 @dataclass
 class Verdict:
     """The judgement of one submission against one kata."""
@@ -158,6 +209,7 @@ class Verdict:
     versions: dict[str, str] = field(default_factory=dict)
     locks: list[str] = field(default_factory=list)
     audit: list[str] = field(default_factory=list)
+    diagnoses: list[Diagnosis] = field(default_factory=list)
 
     @property
     def passed(self) -> int:

@@ -1,53 +1,72 @@
-"""Known ways of getting the dot product of queries and keys wrong, and two odd right ones."""
+"""Known ways of getting the dot product of queries and keys wrong, and some odd right ones."""
 
 import torch
 
-from attention_katas.mistakes import harmless, mistake
+from attention_katas.mistakes import formula, harmless, mistake
+
+
+def _last_two(k):
+    return k.transpose(-2, -1)
+
+
+def _unit(x):
+    return x / x.norm(dim=-1, keepdim=True)
+
+
+@formula
+def _scores(q, k, *, turn=_last_two):
+    return q @ turn(k)
 
 
 @mistake(
     "reverses every axis of k, not only the last two",
     ask="With a batch in front, which two axes should change places, and which must stay?",
+    hint="What must stay",
 )
 def reverses_all_axes(q, k):
-    return q @ k.permute(*range(k.dim() - 1, -1, -1))
+    return _scores(q, k, turn=lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
 
 
 @mistake(
     "swaps the first two axes of k",
     ask="Which axes of k hold the keys and their features: the first two, or the last two?",
+    hint="What must stay",
 )
 def swaps_the_first_axes(q, k):
-    return q @ k.transpose(0, 1)
+    return _scores(q, k, turn=lambda k: k.transpose(0, 1))
 
 
 @mistake(
     "swaps axes 1 and 2 of k, which are the right ones only without a head axis",
     ask="If somebody adds a head axis, does axis 1 still hold the keys?",
+    hint="What must stay",
 )
 def counts_axes_from_the_front(q, k):
-    return q @ (k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
+    return _scores(q, k, turn=lambda k: k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
 
 
 @mistake(
     "reshapes k where it has to be transposed",
     ask="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    hint="Almost there",
 )
 def reshapes_instead_of_transposing(q, k):
-    return q @ k.reshape(*k.shape[:-2], k.size(-1), k.size(-2))
+    return _scores(q, k, turn=lambda k: k.reshape(*k.shape[:-2], k.size(-1), k.size(-2)))
 
 
 @mistake(
     "multiplies the wrong way round: its rows are keys",
     ask="Take two small unequal matrices: does row i of the result belong to query i?",
+    hint="Which axes change places",
 )
 def keys_times_queries(q, k):
-    return k @ q.transpose(-2, -1)
+    return _scores(k, q)
 
 
 @mistake(
     "multiplies entry by entry instead of taking a matrix product",
     ask="Every query has to meet every key; how many numbers should one query give?",
+    hint="Where to look",
 )
 def entry_by_entry(q, k):
     return q * k
@@ -56,14 +75,16 @@ def entry_by_entry(q, k):
 @mistake(
     "multiplies without transposing k",
     ask="Which axis does a matrix product add up over, and what stands there in your k?",
+    hint="Which axes change places",
 )
 def no_transpose(q, k):
-    return q @ k
+    return _scores(q, k, turn=lambda k: k)
 
 
 @mistake(
     "multiplies the two feature sums: no letter is shared in the einsum",
     ask="Which axis should disappear because both operands have it?",
+    hint="Which axes change places",
 )
 def no_shared_letter(q, k):
     return torch.einsum("...id,...je->...ij", q, k)
@@ -72,6 +93,7 @@ def no_shared_letter(q, k):
 @mistake(
     "adds up over the positions instead of the features",
     ask="What should be left at the end: positions by positions, or features by features?",
+    hint="Where to look",
 )
 def adds_over_positions(q, k):
     return q.transpose(-2, -1) @ k
@@ -80,35 +102,56 @@ def adds_over_positions(q, k):
 @mistake(
     "compares position i only with position i",
     ask="Query 0 may look for something that key 3 has. Where do the two meet in your code?",
+    hint="Where to look",
 )
 def only_equal_positions(q, k):
     return (q * k).sum(-1, keepdim=True).expand(*q.shape[:-1], k.size(-2)).clone()
 
 
 @mistake(
+    "gives one score for each position: it never meets the other positions",
+    ask="Every query has to meet every key; how many numbers should one query give?",
+    hint="Where to look",
+)
+def one_score_each(q, k):
+    return (q * k).sum(-1)
+
+
+@mistake(
     "normalises the vectors first: a cosine, not a dot product",
     ask="If a query gets twice as long, should its scores stay as they are?",
+    hint="Where to look",
 )
 def cosine(q, k):
-    q, k = q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True)
-    return q @ k.transpose(-2, -1)
+    return _scores(_unit(q), _unit(k))
 
 
 @mistake(
     "cuts the scores off from the graph",
     ask="Your numbers are right. Would the query weights ever hear about the loss?",
+    hint="Almost there",
 )
 def detached(q, k):
-    return q.detach() @ k.detach().transpose(-2, -1)
+    return _scores(q.detach(), k.detach())
 
 
 @mistake(
     "scales the queries in place before it multiplies",
     ask="Call your function twice with the same tensors. Why would the second answer differ?",
+    hint="Almost there",
 )
 def changes_its_input(q, k):
     q *= 1.0000001
     return q @ k.transpose(-2, -1)
+
+
+@mistake(
+    "always answers in float32",
+    ask="Which dtype did the queries have, and which do your scores have?",
+    hint="Almost there",
+)
+def always_float32(q, k):
+    return q.float() @ k.float().transpose(-2, -1)
 
 
 @harmless("writes it as an einsum over the feature letter")

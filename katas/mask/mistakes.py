@@ -1,38 +1,73 @@
 """Known ways of getting masks and attention wrong, and some right ones that look odd."""
 
-import math
-
 import torch
 
 from attention_katas.masked_softmax import (
+    added_mask_softmax,
     billion_fill_softmax,
     hidden_maximum_softmax,
+    inverted_softmax,
     late_epsilon_softmax,
     late_softmax,
     masked_softmax,
+    nan_softmax,
+    no_maximum_softmax,
+    no_softmax,
     one_maximum_softmax,
+    uniform_softmax,
+    unshared_softmax,
     weak_fill_softmax,
     wide_mask_softmax,
+    wrong_infinity_softmax,
+    zero_fill_softmax,
 )
-from attention_katas.mistakes import harmless, mistake
+from attention_katas.mistakes import convention, formula, harmless, mistake
 
 INF = float("inf")
 
 
-def _tri(t_q, t_k, like, diagonal=0):
-    return torch.ones(t_q, t_k, dtype=torch.bool, device=like.device).tril(diagonal)
+def _ones(like):
+    return torch.ones(like.shape, dtype=torch.bool, device=like.device)
 
 
-def _rule(scores, keep, diagonal=0):
-    allowed = _tri(scores.size(-2), scores.size(-1), scores, diagonal)
-    return (allowed if keep is None else allowed & keep[:, None, None, :]).expand(scores.shape)
+def _past(scores):
+    return _ones(scores).tril()
 
 
-def _attend(q, k, v, causal, scale=None, diagonal=0, dim=-1, soft=None):
-    scores = q * (q.size(-1) ** -0.5 if scale is None else scale) @ k.transpose(-2, -1)
-    allowed = torch.ones_like(scores, dtype=torch.bool)
-    allowed = allowed.tril(diagonal) if causal else allowed
-    return (soft(scores, allowed) if soft else masked_softmax(scores, allowed, dim)) @ v
+def _on_keys(keep, scores):
+    return keep[:, None, None, :].expand(scores.shape)
+
+
+def _both(past, real):
+    return past & real
+
+
+@formula
+def _weigh(scores, keep, *, past=_past, padding=_on_keys, join=_both, soft=masked_softmax, dim=-1):
+    """The weights under both rules: which keys lie in the past, and which are real."""
+    allowed = past(scores)
+    if keep is not None:
+        allowed = join(allowed, padding(keep, scores))
+    return soft(scores, allowed, dim)
+
+
+def _rule(scores, keep):
+    allowed = _past(scores)
+    return allowed if keep is None else allowed & keep[:, None, None, :]
+
+
+def _dots(q, k):
+    return q @ k.transpose(-2, -1)
+
+
+@formula
+def _attend(
+    q, k, v, causal, *, product=_dots, scale=None, past=_past, soft=masked_softmax, dim=-1, end=None
+):
+    """Score, scale, mask, softmax, blend."""
+    scores = product(q * (q.size(-1) ** -0.5 if scale is None else scale), k)
+    blend = soft(scores, past(scores) if causal else _ones(scores), dim) @ v
+    return blend if end is None else blend * end
 
 
 # causal_mask
@@ -40,17 +75,19 @@ def _attend(q, k, v, causal, scale=None, diagonal=0, dim=-1, soft=None):
 
 @mistake(
     "turns the triangle over: a query sees itself and the future",
-    of="causal_mask",
     ask="Cover row 0 with your hand: which columns may it use?",
+    of="causal_mask",
+    hint="Where to look",
 )
 def triangle_turned(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).triu()
 
 
-@mistake(
+@convention(
     "marks what is forbidden instead of what is allowed",
+    contract="In this kata True means that a query may attend, as in PyTorch's own attention.",
     of="causal_mask",
-    ask='Does True mean "may look" or "must not look" in this function?',
+    hint="Where to look",
 )
 def polarity_inverted(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).triu(1)
@@ -58,8 +95,9 @@ def polarity_inverted(t_q, t_k, device=None):
 
 @mistake(
     "forbids the diagonal: a word may not look at itself",
-    of="causal_mask",
     ask="May a word look at itself? And what is left for the first word if not?",
+    of="causal_mask",
+    hint="Where to look",
 )
 def diagonal_forbidden(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(-1)
@@ -67,17 +105,19 @@ def diagonal_forbidden(t_q, t_k, device=None):
 
 @mistake(
     "starts the diagonal one too high: every query sees one word ahead",
-    of="causal_mask",
     ask="Print a 4 by 4 mask: which is the first forbidden cell of row 0?",
+    of="causal_mask",
+    hint="Where to look",
 )
 def one_word_ahead(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(1)
 
 
-@mistake(
+@convention(
     "starts in the bottom right corner when the lengths differ",
+    contract="Query i sees keys 0 to i, whatever the lengths (top left, as PyTorch's is_causal).",
     of="causal_mask",
-    ask="Query 0 is the first word here. Which keys may the first word see?",
+    hint="Where to look",
 )
 def bottom_right(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(t_k - t_q)
@@ -85,26 +125,80 @@ def bottom_right(t_q, t_k, device=None):
 
 @mistake(
     "is square, whatever the number of keys",
-    of="causal_mask",
     ask="What if there are more keys than queries?",
+    of="causal_mask",
+    hint="Where to look",
 )
 def always_square(t_q, t_k, device=None):
     return torch.ones(t_q, t_q, dtype=torch.bool, device=device).tril()
 
 
 @mistake(
-    "holds numbers instead of truth values",
+    "has keys as rows and queries as columns",
+    ask="How many rows has a mask for 3 queries and 5 keys?",
     of="causal_mask",
+    hint="Where to look",
+)
+def transposed(t_q, t_k, device=None):
+    return torch.ones(t_k, t_q, dtype=torch.bool, device=device).tril()
+
+
+@mistake(
+    "hides nothing",
+    ask="Cover row 0 with your hand: which columns may it use?",
+    of="causal_mask",
+    hint="Where to look",
+)
+def hides_nothing(t_q, t_k, device=None):
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device)
+
+
+@mistake(
+    "lets a word see itself alone",
+    ask="Which earlier words may the third word listen to?",
+    of="causal_mask",
+    hint="Where to look",
+)
+def only_itself(t_q, t_k, device=None):
+    return torch.eye(t_q, t_k, dtype=torch.bool, device=device)
+
+
+@mistake(
+    "holds numbers instead of truth values",
     ask="What dtype has your mask, and what would ~ do to it?",
+    of="causal_mask",
+    hint="Where to look",
 )
 def numbers_not_truths(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, device=device).tril()
 
 
 @mistake(
-    "ignores the device that it is asked for",
+    "holds whole numbers instead of truth values",
+    ask="What dtype has your mask, and what would ~ do to it?",
     of="causal_mask",
+    hint="Where to look",
+    like="numbers-not-truths",
+)
+def whole_numbers(t_q, t_k, device=None):
+    return torch.ones(t_q, t_k, dtype=torch.long, device=device).tril()
+
+
+@convention(
+    "holds what is to be added to scores: 0 and minus infinity",
+    contract="In this kata the mask is of dtype bool, True where a query may attend.",
+    of="causal_mask",
+    hint="Where to look",
+)
+def additive_mask(t_q, t_k, device=None):
+    return torch.full((t_q, t_k), -INF, device=device).triu(1)
+
+
+@mistake(
+    "ignores the device that it is asked for",
     ask="Your function was told a device. Where does it use it?",
+    of="causal_mask",
+    hint="Where to look",
 )
 def mask_ignores_device(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool).tril()
@@ -112,8 +206,9 @@ def mask_ignores_device(t_q, t_k, device=None):
 
 @mistake(
     "cuts its masks from one of fixed size",
-    of="causal_mask",
     ask="What does your function give for a longer text than you had in mind?",
+    of="causal_mask",
+    hint="Where to look",
 )
 def cut_from_a_buffer(t_q, t_k, device=None):
     return torch.ones(2048, 2048, dtype=torch.bool, device=device).tril()[:t_q, :t_k]
@@ -124,169 +219,327 @@ def cut_from_a_buffer(t_q, t_k, device=None):
 
 @mistake(
     "has no causal mask",
-    of="masked_weights",
     ask="Change the last word only. Which rows of weights are allowed to move?",
+    of="masked_weights",
+    hint="Two rules at once",
 )
 def no_mask(scores, keep=None):
-    everything = torch.ones_like(scores, dtype=torch.bool)
-    return masked_softmax(
-        scores, everything if keep is None else everything & keep[:, None, None, :]
-    )
+    return _weigh(scores, keep, past=_ones)
+
+
+@mistake(
+    "turns the triangle over: a query sees itself and the future",
+    ask="Cover row 0 with your hand: which columns may it use?",
+    of="masked_weights",
+    hint="Where to look",
+)
+def weights_turned(scores, keep=None):
+    return _weigh(scores, keep, past=lambda scores: _ones(scores).triu())
+
+
+@mistake(
+    "hides the diagonal as well: a word may not look at itself",
+    ask="May a word look at itself? And what is left for the first word if not?",
+    of="masked_weights",
+    hint="Where to look",
+)
+def weights_hide_diagonal(scores, keep=None):
+    return _weigh(scores, keep, past=lambda scores: _ones(scores).tril(-1))
+
+
+@mistake(
+    "lets every query see one word ahead",
+    ask="Which is the first forbidden cell of row 0 in your mask?",
+    of="masked_weights",
+    hint="Where to look",
+)
+def weights_one_ahead(scores, keep=None):
+    return _weigh(scores, keep, past=lambda scores: _ones(scores).tril(1))
+
+
+@convention(
+    "starts the mask in the bottom right corner when the lengths differ",
+    contract="Query i sees keys 0 to i, whatever the lengths (top left, as PyTorch's is_causal).",
+    of="masked_weights",
+    hint="Where to look",
+)
+def weights_bottom_right(scores, keep=None):
+    return _weigh(scores, keep, past=lambda s: _ones(s).tril(s.size(-1) - s.size(-2)))
+
+
+@mistake(
+    "makes a square mask from the number of queries",
+    ask="What if there are more keys than queries?",
+    of="masked_weights",
+    hint="Where to look",
+)
+def weights_square(scores, keep=None):
+    square = torch.ones(scores.size(-2), scores.size(-2), dtype=torch.bool, device=scores.device)
+    return _weigh(scores, keep, past=lambda scores: square.tril())
 
 
 @mistake(
     "masks after the softmax and does not renormalise",
-    of="masked_weights",
     ask="Hidden keys have already taken their share; who gets it back?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def mask_after_softmax(scores, keep=None):
-    return torch.softmax(scores, -1) * _rule(scores, keep)
+    return _weigh(scores, keep, soft=unshared_softmax)
 
 
 @mistake(
-    "masks after the softmax and renormalises: NaN when a hidden score towers",
-    of="masked_weights",
+    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def renormalises_late(scores, keep=None):
-    weights = torch.softmax(scores, -1) * _rule(scores, keep)
-    total = weights.sum(-1, keepdim=True)
-    return weights / total.masked_fill(~_rule(scores, keep).any(-1, keepdim=True), 1)
+    return _weigh(scores, keep, soft=late_softmax)
 
 
 @mistake(
-    "multiplies the scores by the mask: a hidden score becomes 0",
-    of="masked_weights",
+    "gives hidden keys a score of 0",
     ask="What does the exponential turn a score of 0 into?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def fills_with_zero(scores, keep=None):
-    return torch.softmax(scores * _rule(scores, keep), -1)
+    return _weigh(scores, keep, soft=zero_fill_softmax)
+
+
+@mistake(
+    "hides with a number close to zero",
+    ask="Small in size, or far below zero: which of the two does softmax need?",
+    of="masked_weights",
+    hint="Before, never after",
+    like="fills-with-zero",
+)
+def fills_with_a_tiny_number(scores, keep=None):
+    return torch.softmax(scores.masked_fill(~_rule(scores, keep), 1e-9), -1)
 
 
 @mistake(
     "hides with -10000, which real scores can undercut",
-    of="masked_weights",
     ask='Is your "very small" smaller than everything a model can produce?',
+    of="masked_weights",
+    hint="Before, never after",
 )
 def fill_too_weak(scores, keep=None):
-    allowed = _rule(scores, keep)
-    weights = torch.softmax(scores.masked_fill(~allowed, -1e4), -1)
-    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
+    return _weigh(scores, keep, soft=weak_fill_softmax)
+
+
+@mistake(
+    "hides with -10000, which real scores can undercut",
+    ask='Is your "very small" smaller than everything a model can produce?',
+    of="masked_weights",
+    hint="Before, never after",
+    like="fill-too-weak",
+)
+def fill_too_weak_uniform(scores, keep=None):
+    return torch.softmax(scores.masked_fill(~_rule(scores, keep), -1e4), -1)
 
 
 @mistake(
     "hides with -1e9, which half precision cannot hold",
-    of="masked_weights",
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def fill_does_not_fit(scores, keep=None):
-    allowed = _rule(scores, keep)
-    weights = torch.softmax(scores.masked_fill(~allowed, -1e9), -1)
-    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
+    return _weigh(scores, keep, soft=billion_fill_softmax)
+
+
+@mistake(
+    "hides with -1e9, which half precision cannot hold",
+    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
+    of="masked_weights",
+    hint="Before, never after",
+    like="fill-does-not-fit",
+)
+def fill_does_not_fit_uniform(scores, keep=None):
+    return torch.softmax(scores.masked_fill(~_rule(scores, keep), -1e9), -1)
 
 
 @mistake(
     "leaves weight in rows that have no key",
-    of="masked_weights",
     ask="What should a query with nobody to listen to receive?",
+    of="masked_weights",
+    hint="Nobody to listen to",
 )
 def uniform_without_keys(scores, keep=None):
-    fill = torch.finfo(scores.dtype).min
-    return torch.softmax(scores.masked_fill(~_rule(scores, keep), fill), -1)
+    return _weigh(scores, keep, soft=uniform_softmax)
 
 
 @mistake(
     "hides with plus infinity",
-    of="masked_weights",
     ask="Which infinity does the exponential send to 0?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def wrong_infinity(scores, keep=None):
-    return torch.softmax(scores.masked_fill(~_rule(scores, keep), INF), -1)
+    return _weigh(scores, keep, soft=wrong_infinity_softmax)
 
 
 @mistake(
     "hides what it should keep",
-    of="masked_weights",
     ask="masked_fill fills where the mask is True. Is that where you want it?",
+    of="masked_weights",
+    hint="Where to look",
 )
 def hides_the_past(scores, keep=None):
-    return masked_softmax(scores, ~_rule(scores, keep))
+    return _weigh(scores, keep, soft=inverted_softmax)
+
+
+@mistake(
+    "hides what it should keep",
+    ask="masked_fill fills where the mask is True. Is that where you want it?",
+    of="masked_weights",
+    hint="Where to look",
+    like="hides-the-past",
+)
+def hides_the_past_nan(scores, keep=None):
+    return torch.softmax(scores.masked_fill(_rule(scores, keep), -INF), -1)
 
 
 @mistake(
     "adds the 0/1 mask to the scores",
-    of="masked_weights",
     ask="You add 0 to the scores of hidden keys. What have they lost by that?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def adds_the_mask(scores, keep=None):
-    return torch.softmax(scores + _rule(scores, keep).to(scores.dtype), -1)
+    return _weigh(scores, keep, soft=added_mask_softmax)
+
+
+@mistake(
+    "has no softmax: gives masked scores",
+    ask="Can a share be negative?",
+    of="masked_weights",
+    hint="Before, never after",
+)
+def no_softmax_at_all(scores, keep=None):
+    return _weigh(scores, keep, soft=no_softmax)
+
+
+@mistake(
+    "takes exponentials of the raw scores, which overflow",
+    ask="What can you subtract from a row so that the largest exponent is 0?",
+    of="masked_weights",
+    hint="Nobody to listen to",
+)
+def weights_no_maximum(scores, keep=None):
+    return _weigh(scores, keep, soft=no_maximum_softmax)
+
+
+@mistake(
+    "takes the softmax over the queries",
+    ask="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    of="masked_weights",
+    hint="Where to look",
+)
+def weights_over_queries(scores, keep=None):
+    return _weigh(scores, keep, dim=-2)
+
+
+@mistake(
+    "takes the softmax over the heads",
+    ask="Do heads compete with each other, or do keys?",
+    of="masked_weights",
+    hint="Where to look",
+)
+def weights_over_heads(scores, keep=None):
+    return _weigh(scores, keep, dim=1)
 
 
 @mistake(
     "lays the padding along the queries",
-    of="masked_weights",
     ask="Which axis of the score matrix are the keys on?",
+    of="masked_weights",
+    hint="Two rules at once",
 )
 def padding_on_queries(scores, keep=None):
-    allowed = _tri(scores.size(-2), scores.size(-1), scores)
-    if keep is not None:
-        allowed = allowed & keep[:, None, : scores.size(-2), None]
-    return masked_softmax(scores, allowed.expand(scores.shape))
+    return _weigh(
+        scores, keep, padding=lambda keep, s: keep[:, None, : s.size(-2), None].expand(s.shape)
+    )
+
+
+@mistake(
+    "gives padded keys a score of 0 instead of hiding them",
+    ask="What does the exponential turn a score of 0 into?",
+    of="masked_weights",
+    hint="Two rules at once",
+)
+def padding_to_zero(scores, keep=None):
+    real = scores if keep is None else scores * keep[:, None, None, :]
+    return _weigh(real, None)
 
 
 @mistake(
     "ignores the padding",
-    of="masked_weights",
     ask="Add ten padding words; should the answer for a real word change?",
+    of="masked_weights",
+    hint="Two rules at once",
 )
 def ignores_padding(scores, keep=None):
-    return masked_softmax(scores, _rule(scores, None))
+    return _weigh(scores, keep, join=lambda past, real: past)
 
 
-@mistake(
-    "reads keep the other way round",
+@convention(
+    "reads keep the other way round: True as padding",
+    contract="In this kata True means a real key, that may be attended to.",
     of="masked_weights",
-    ask="What does True mean in `keep`: a real key, or one to ignore?",
+    hint="Two rules at once",
 )
 def keep_inverted(scores, keep=None):
-    return masked_softmax(scores, _rule(scores, None if keep is None else ~keep))
+    return _weigh(scores, None if keep is None else ~keep)
 
 
 @mistake(
     "allows a key that only one of the two rules allows",
-    of="masked_weights",
     ask="A key has to pass both rules; which connective is that?",
+    of="masked_weights",
+    hint="Two rules at once",
 )
 def either_rule(scores, keep=None):
-    allowed = _tri(scores.size(-2), scores.size(-1), scores)
-    allowed = allowed if keep is None else allowed | keep[:, None, None, :]
-    return masked_softmax(scores, allowed.expand(scores.shape))
+    return _weigh(scores, keep, join=lambda past, real: past | real)
 
 
 @mistake(
     "forgets the causal mask as soon as there is padding",
-    of="masked_weights",
     ask="You have two rules now. Does your code apply both?",
+    of="masked_weights",
+    hint="Two rules at once",
 )
 def padding_instead_of_causal(scores, keep=None):
-    if keep is None:
-        return masked_softmax(scores, _rule(scores, None))
-    return masked_softmax(scores, keep[:, None, None, :].expand(scores.shape))
+    return _weigh(scores, keep, join=lambda past, real: real)
 
 
 @mistake(
-    "gives NaN to a query without a key",
+    "masks the future only when there is padding",
+    ask="Does your causal rule depend on somebody passing padding?",
     of="masked_weights",
-    ask="What is a softmax over nothing but minus infinity?",
+    hint="Two rules at once",
+)
+def causal_only_with_padding(scores, keep=None):
+    return _weigh(scores, keep, past=_ones if keep is None else _past)
+
+
+@convention(
+    "gives NaN to a query without a key",
+    contract="In this kata a query that nothing is allowed to gets a row of zeros.",
+    of="masked_weights",
+    hint="Nobody to listen to",
 )
 def nan_without_keys(scores, keep=None):
-    return torch.softmax(scores.masked_fill(~_rule(scores, keep), -INF), -1)
+    return _weigh(scores, keep, soft=nan_softmax)
 
 
 @mistake(
     "repairs NaN afterwards: the values are right, the gradients are NaN",
-    of="masked_weights",
     ask="Your zeros hide a 0/0. What does the way back through it look like?",
+    of="masked_weights",
+    hint="Nobody to listen to",
 )
 def nan_repaired_late(scores, keep=None):
     shift = torch.zeros_like(scores).masked_fill(~_rule(scores, keep), -INF)
@@ -296,9 +549,20 @@ def nan_repaired_late(scores, keep=None):
 
 
 @mistake(
-    "fills the caller's scores in place",
+    "cuts the weights off from the graph",
+    ask="Would the projections of queries and keys ever hear about the loss?",
     of="masked_weights",
+    hint="Almost there",
+)
+def weights_detached(scores, keep=None):
+    return _weigh(scores.detach(), keep)
+
+
+@mistake(
+    "fills the caller's scores in place",
     ask="Whose tensor did you just write into?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def fills_in_place(scores, keep=None):
     allowed = _rule(scores, keep)
@@ -308,13 +572,16 @@ def fills_in_place(scores, keep=None):
 
 @mistake(
     "makes the mask on the default device",
-    of="masked_weights",
     ask="On which device does a tensor live that you make from nothing?",
+    of="masked_weights",
+    hint="Where to look",
 )
 def weights_default_device(scores, keep=None):
-    allowed = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
-    allowed = allowed if keep is None else allowed & keep[:, None, None, :]
-    return masked_softmax(scores, allowed.expand(scores.shape))
+    return _weigh(
+        scores,
+        keep,
+        past=lambda s: torch.ones(s.shape[-2:], dtype=torch.bool).tril().expand(s.shape),
+    )
 
 
 _KEPT = []
@@ -322,56 +589,62 @@ _KEPT = []
 
 @mistake(
     "keeps the mask of its first call",
-    of="masked_weights",
     ask="What if the next sentence is shorter?",
+    of="masked_weights",
+    hint="Where to look",
 )
 def keeps_the_first_mask(scores, keep=None):
     if not _KEPT:
-        _KEPT.append(_tri(scores.size(-2), scores.size(-1), scores))
-    allowed = _KEPT[0] if keep is None else _KEPT[0] & keep[:, None, None, :]
-    return masked_softmax(scores, allowed.expand(scores.shape))
+        _KEPT.append(torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril())
+    return _weigh(scores, keep, past=lambda scores: _KEPT[0].expand(scores.shape))
 
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    of="masked_weights",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def weights_epsilon(scores, keep=None):
-    return late_epsilon_softmax(scores, _rule(scores, keep))
+    return _weigh(scores, keep, soft=late_epsilon_softmax)
 
 
 @mistake(
     "subtracts a maximum that a hidden key may hold",
-    of="masked_weights",
     ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    of="masked_weights",
+    hint="Before, never after",
+    like="renormalises-late",
 )
 def weights_hidden_maximum(scores, keep=None):
-    return hidden_maximum_softmax(scores, _rule(scores, keep))
+    return _weigh(scores, keep, soft=hidden_maximum_softmax)
 
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    of="masked_weights",
     ask="What becomes of a row that lies 1000 below the highest score of another row?",
+    of="masked_weights",
+    hint="Nobody to listen to",
 )
 def weights_one_maximum(scores, keep=None):
-    return one_maximum_softmax(scores, _rule(scores, keep))
+    return _weigh(scores, keep, soft=one_maximum_softmax)
 
 
 @mistake(
     "adds a mask in float32 to scores of another dtype",
-    of="masked_weights",
     ask="What dtype is the sum of half-precision scores and a float32 mask?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def weights_wide_mask(scores, keep=None):
-    return wide_mask_softmax(scores, _rule(scores, keep))
+    return _weigh(scores, keep, soft=wide_mask_softmax)
 
 
 @mistake(
     "adds the lowest number to hidden scores instead of putting it in their place",
-    of="masked_weights",
     ask="Add the lowest number of float16 to 40000. Is that lower than every visible score?",
+    of="masked_weights",
+    hint="Before, never after",
 )
 def adds_the_lowest_number(scores, keep=None):
     allowed = _rule(scores, keep)
@@ -382,8 +655,9 @@ def adds_the_lowest_number(scores, keep=None):
 
 @mistake(
     "flattens with view, which only contiguous scores allow",
-    of="masked_weights",
     ask="What does a transposed tensor answer to view, and what to reshape?",
+    of="masked_weights",
+    hint="Almost there",
 )
 def flattens_by_view(scores, keep=None):
     rows = scores.view(-1, scores.size(-1))
@@ -396,8 +670,9 @@ _MASKS = {}
 
 @mistake(
     "keeps a mask for each shape, whatever the padding",
-    of="masked_weights",
     ask="Two batches of one shape: do they have the same padding?",
+    of="masked_weights",
+    hint="Two rules at once",
 )
 def mask_by_shape(scores, keep=None):
     if scores.shape not in _MASKS:
@@ -410,53 +685,79 @@ def mask_by_shape(scores, keep=None):
 
 @mistake(
     "does not scale the scores",
-    of="scaled_dot_product_attention",
     ask="How far apart are the scores, and what does softmax make of a row of such numbers?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_no_scale(q, k, v, causal=True):
-    return _attend(q, k, v, causal, 1.0)
+    return _attend(q, k, v, causal, scale=1.0)
 
 
 @mistake(
     "divides by d_k, not by its root",
-    of="scaled_dot_product_attention",
     ask="Without the root, where do all weights go as d_k grows?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_divides_by_width(q, k, v, causal=True):
-    return _attend(q, k, v, causal, 1 / q.size(-1))
+    return _attend(q, k, v, causal, scale=1 / q.size(-1))
+
+
+@mistake(
+    "multiplies the scores by the root instead of dividing",
+    ask="The root is larger than 1. Do the scores have to become larger or smaller?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_multiplies(q, k, v, causal=True):
+    return _attend(q, k, v, causal, scale=q.size(-1) ** 0.5)
 
 
 @mistake(
     "scales by the width of the values",
-    of="scaled_dot_product_attention",
     ask="Which two vectors meet in a score, and how long are they?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_value_width(q, k, v, causal=True):
-    return _attend(q, k, v, causal, v.size(-1) ** -0.5)
+    return _attend(q, k, v, causal, scale=v.size(-1) ** -0.5)
 
 
 @mistake(
     "scales by the number of keys",
-    of="scaled_dot_product_attention",
     ask="What does a longer sentence change about one dot product?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_number_of_keys(q, k, v, causal=True):
-    return _attend(q, k, v, causal, k.size(-2) ** -0.5)
+    return _attend(q, k, v, causal, scale=k.size(-2) ** -0.5)
+
+
+@mistake(
+    "scales by the width of all heads together",
+    ask="How many products does one score sum up: those of the whole width, or those of one head?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_model_width(q, k, v, causal=True):
+    return _attend(q, k, v, causal, scale=(q.size(-1) * q.size(1)) ** -0.5)
 
 
 @mistake(
     "scales after the softmax",
-    of="scaled_dot_product_attention",
     ask="Sum one row of your weights. Which step was to guarantee that sum?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_scales_late(q, k, v, causal=True):
-    return _attend(q, k, v, causal, 1.0) * q.size(-1) ** -0.5
+    return _attend(q, k, v, causal, scale=1.0, end=q.size(-1) ** -0.5)
 
 
 @mistake(
     "takes the softmax over the queries",
-    of="scaled_dot_product_attention",
     ask="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_over_queries(q, k, v, causal=True):
     return _attend(q, k, v, causal, dim=-2)
@@ -464,113 +765,196 @@ def attention_over_queries(q, k, v, causal=True):
 
 @mistake(
     "takes the softmax over the heads",
-    of="scaled_dot_product_attention",
     ask="Do heads compete with each other, or do keys?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_over_heads(q, k, v, causal=True):
     return _attend(q, k, v, causal, dim=1)
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes the softmax over the batch",
+    ask="With one sample in the batch, how many numbers are normalised together?",
     of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_over_the_batch(q, k, v, causal=True):
+    return _attend(q, k, v, causal, dim=0)
+
+
+@mistake(
+    "takes exponentials of the raw scores",
     ask="What can you subtract from a row so that the largest exponent is 0?",
+    of="scaled_dot_product_attention",
+    hint="Nobody to listen to",
 )
 def attention_no_maximum(q, k, v, causal=True):
-    e = (q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)).exp()
-    e = e.tril() if causal else e
-    return e / e.sum(-1, keepdim=True) @ v
+    return _attend(q, k, v, causal, soft=no_maximum_softmax)
 
 
 @mistake(
     "masks after the softmax",
-    of="scaled_dot_product_attention",
     ask="Hidden keys have already taken their share; who gets it back?",
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
 )
 def attention_masks_late(q, k, v, causal=True):
-    weights = torch.softmax(q * q.size(-1) ** -0.5 @ k.transpose(-2, -1), -1)
-    return (weights.tril() if causal else weights) @ v
+    return _attend(q, k, v, causal, soft=unshared_softmax)
 
 
 @mistake(
     "sets hidden scores to 0",
-    of="scaled_dot_product_attention",
     ask="0 is a perfectly ordinary score. What comes after the scores?",
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
 )
 def attention_zero_scores(q, k, v, causal=True):
-    scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
-    return torch.softmax(scores.tril() if causal else scores, -1) @ v
+    return _attend(q, k, v, causal, soft=zero_fill_softmax)
+
+
+@mistake(
+    "adds the 0/1 mask to the scores",
+    ask="You add 0 to the scores of hidden keys. What have they lost by that?",
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
+)
+def attention_adds_the_mask(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=added_mask_softmax)
+
+
+@mistake(
+    "hides with plus infinity",
+    ask="Which infinity does the exponential send to 0?",
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
+)
+def attention_wrong_infinity(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=wrong_infinity_softmax)
+
+
+@mistake(
+    "turns the triangle over: a query sees itself and the future",
+    ask="Cover row 0 with your hand: which columns may it use?",
+    of="scaled_dot_product_attention",
+    hint="Where to look",
+)
+def attention_turned(q, k, v, causal=True):
+    return _attend(q, k, v, causal, past=lambda scores: _ones(scores).triu())
+
+
+@mistake(
+    "hides what it should keep",
+    ask="masked_fill fills where the mask is True. Is that where you want it?",
+    of="scaled_dot_product_attention",
+    hint="Where to look",
+)
+def attention_hides_the_past(q, k, v, causal=True):
+    return _attend(q, k, v, causal, past=lambda scores: ~_past(scores))
 
 
 @mistake(
     "hides the diagonal as well",
-    of="scaled_dot_product_attention",
     ask="May a word look at itself? And what is left for the first word if not?",
+    of="scaled_dot_product_attention",
+    hint="Where to look",
 )
 def attention_hides_diagonal(q, k, v, causal=True):
-    return _attend(q, k, v, causal, diagonal=-1)
+    return _attend(q, k, v, causal, past=lambda scores: _ones(scores).tril(-1))
 
 
 @mistake(
     "lets every query see one word ahead",
-    of="scaled_dot_product_attention",
     ask="Which is the first forbidden cell of row 0 in your mask?",
+    of="scaled_dot_product_attention",
+    hint="Where to look",
 )
 def attention_one_ahead(q, k, v, causal=True):
-    return _attend(q, k, v, causal, diagonal=1)
+    return _attend(q, k, v, causal, past=lambda scores: _ones(scores).tril(1))
+
+
+@mistake(
+    "lets a word see itself alone",
+    ask="Which earlier words may the third word listen to?",
+    of="scaled_dot_product_attention",
+    hint="Where to look",
+)
+def attention_only_itself(q, k, v, causal=True):
+    return _attend(q, k, v, causal, past=lambda scores: _past(scores).triu())
 
 
 @mistake(
     "ignores causal",
-    of="scaled_dot_product_attention",
     ask="Your function was told whether to mask. Where does it use that?",
+    of="scaled_dot_product_attention",
+    hint="Where to look",
 )
 def attention_never_causal(q, k, v, causal=True):
-    return _attend(q, k, v, False)
+    return _attend(q, k, v, causal, past=_ones)
 
 
 @mistake(
     "always masks",
-    of="scaled_dot_product_attention",
     ask="Your function was told whether to mask. Where does it use that?",
+    of="scaled_dot_product_attention",
+    hint="Where to look",
 )
 def attention_always_causal(q, k, v, causal=True):
     return _attend(q, k, v, True)
 
 
-@mistake(
+@convention(
     "aligns the mask to the bottom right corner",
+    contract="Query i sees keys 0 to i, whatever the lengths (top left, as PyTorch's is_causal).",
     of="scaled_dot_product_attention",
-    ask="Query 0 is the first word here. Which keys may the first word see?",
+    hint="Where to look",
 )
 def attention_bottom_right(q, k, v, causal=True):
-    return _attend(q, k, v, causal, diagonal=k.size(-2) - q.size(-2))
+    return _attend(q, k, v, causal, past=lambda s: _ones(s).tril(s.size(-1) - s.size(-2)))
 
 
 @mistake(
     "builds a square mask from the number of queries",
-    of="scaled_dot_product_attention",
     ask="What if there are more keys than queries?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_square_mask(q, k, v, causal=True):
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
-    if causal:
-        size = q.size(-2)
-        future = torch.ones(size, size, dtype=torch.bool, device=q.device).triu(1)
-        scores = scores.masked_fill(future, -INF)
-    return scores.softmax(-1) @ v
+    square = torch.ones(q.size(-2), q.size(-2), dtype=torch.bool, device=q.device)
+    return _attend(
+        q,
+        k,
+        v,
+        causal,
+        past=lambda s: s.new_ones(s.shape, dtype=torch.bool).logical_and_(square.tril()),
+    )
 
 
-@mistake("has no softmax", of="scaled_dot_product_attention", ask="Can a share be negative?")
+@mistake(
+    "multiplies keys by queries: its rows are keys",
+    ask="Does row i of the scores belong to query i?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_keys_times_queries(q, k, v, causal=True):
+    return _attend(q, k, v, causal, product=lambda q, k: k @ q.transpose(-2, -1))
+
+
+@mistake(
+    "has no softmax",
+    ask="Can a share be negative?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
+)
 def attention_no_softmax(q, k, v, causal=True):
-    scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
-    return (scores.tril() if causal else scores) @ v
+    return _attend(q, k, v, causal, soft=no_softmax)
 
 
 @mistake(
     "gives the weights back instead of the blend",
-    of="scaled_dot_product_attention",
     ask="Your weights say how much of each. Of what, and where does that come in?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_returns_weights(q, k, v, causal=True):
     return _attend(q, k, torch.eye(k.size(-2), dtype=k.dtype, device=k.device), causal)
@@ -578,74 +962,137 @@ def attention_returns_weights(q, k, v, causal=True):
 
 @mistake(
     "blends the keys instead of the values",
-    of="scaled_dot_product_attention",
     ask="A key says what a word has; what does it hand over?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_blends_keys(q, k, v, causal=True):
     return _attend(q, k, k, causal)
 
 
 @mistake(
-    "scores the queries against the values",
+    "blends the queries instead of the values",
+    ask="A query says what a word looks for; what is handed over?",
     of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_blends_queries(q, k, v, causal=True):
+    return _attend(q, k, q, causal)
+
+
+@mistake(
+    "scores the queries against the values",
     ask="Against which of the three does a query compare itself?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_scores_values(q, k, v, causal=True):
     return _attend(q, v, v, causal)
 
 
 @mistake(
-    "gives the running mean of the values, whatever the query",
+    "exchanges keys and values",
+    ask="What is compared, and what is handed over?",
     of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_keys_and_values_exchanged(q, k, v, causal=True):
+    return _attend(q, v, k, causal)
+
+
+@mistake(
+    "scores the keys against themselves",
+    ask="Who asks? Where does the query come in?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_scores_keys(q, k, v, causal=True):
+    return _attend(k, k, v, causal)
+
+
+@mistake(
+    "gives the running mean of the values, whatever the query",
     ask="Ask two different questions. Do you get two different answers?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_plain_mean(q, k, v, causal=True):
-    return _attend(q * 0, k * 0, v, causal)
+    return _attend(q, k, v, causal, scale=0.0)
 
 
 @mistake(
     "always answers in double precision",
-    of="scaled_dot_product_attention",
     ask="Which dtype had the inputs, and which has your answer?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_always_double(q, k, v, causal=True):
     return _attend(q.double(), k.double(), v.double(), causal)
 
 
 @mistake(
-    "scales the caller's queries in place",
+    "always answers in float32",
+    ask="Which dtype had the inputs, and which has your answer?",
     of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_always_float32(q, k, v, causal=True):
+    return _attend(q.float(), k.float(), v.float(), causal)
+
+
+@mistake(
+    "scales the caller's queries in place",
     ask="Call your function twice with the same tensors. Why would the second answer differ?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_changes_q(q, k, v, causal=True):
     q *= q.size(-1) ** -0.5
-    return _attend(q, k, v, causal, 1.0)
+    return _attend(q, k, v, causal, scale=1.0)
 
 
 @mistake(
     "cuts the weights off from the graph",
-    of="scaled_dot_product_attention",
     ask="Would the projections of queries and keys ever hear about the loss?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
 )
 def attention_detached(q, k, v, causal=True):
     return _attend(q.detach(), k.detach(), v, causal)
 
 
 @mistake(
-    "makes the mask on the default device",
+    "cuts the answer off from the graph",
+    ask="Would anything before your function ever hear about the loss?",
     of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_all_detached(q, k, v, causal=True):
+    return _attend(q.detach(), k.detach(), v.detach(), causal)
+
+
+@mistake(
+    "makes the mask on the default device",
     ask="On which device does a tensor live that you make from nothing?",
+    of="scaled_dot_product_attention",
+    hint="Where to look",
 )
 def attention_default_device(q, k, v, causal=True):
-    scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
-    allowed = torch.ones(scores.shape[-2:], dtype=torch.bool)
-    return masked_softmax(scores, allowed.tril() if causal else allowed) @ v
+    return _attend(
+        q,
+        k,
+        v,
+        causal,
+        past=lambda s: torch.ones(s.shape[-2:], dtype=torch.bool).tril().expand(s.shape),
+    )
 
 
 @mistake(
     "drops weights at random",
-    of="scaled_dot_product_attention",
     ask="Call your function twice. Should the answers differ?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
+    random=True,
 )
 def attention_dropout(q, k, v, causal=True):
     return torch.nn.functional.dropout(_attend(q, k, v, causal), 0.3, True)
@@ -653,8 +1100,9 @@ def attention_dropout(q, k, v, causal=True):
 
 @mistake(
     "hides with -10000, which real scores can undercut",
-    of="scaled_dot_product_attention",
     ask='Is your "very small" smaller than everything a model can produce?',
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
 )
 def attention_fill_too_weak(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=weak_fill_softmax)
@@ -662,8 +1110,9 @@ def attention_fill_too_weak(q, k, v, causal=True):
 
 @mistake(
     "hides with -1e9, which half precision cannot hold",
-    of="scaled_dot_product_attention",
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
 )
 def attention_fill_does_not_fit(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=billion_fill_softmax)
@@ -671,8 +1120,9 @@ def attention_fill_does_not_fit(q, k, v, causal=True):
 
 @mistake(
     "masks after the softmax and renormalises: 0/0 when a hidden score towers",
-    of="scaled_dot_product_attention",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
 )
 def attention_renormalises_late(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=late_softmax)
@@ -680,8 +1130,9 @@ def attention_renormalises_late(q, k, v, causal=True):
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    of="scaled_dot_product_attention",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
 )
 def attention_epsilon(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=late_epsilon_softmax)
@@ -689,8 +1140,10 @@ def attention_epsilon(q, k, v, causal=True):
 
 @mistake(
     "subtracts a maximum that a hidden key may hold",
-    of="scaled_dot_product_attention",
     ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
+    like="attention-renormalises-late",
 )
 def attention_hidden_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=hidden_maximum_softmax)
@@ -698,8 +1151,9 @@ def attention_hidden_maximum(q, k, v, causal=True):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    of="scaled_dot_product_attention",
     ask="What becomes of a row that lies 1000 below the highest score of another row?",
+    of="scaled_dot_product_attention",
+    hint="Nobody to listen to",
 )
 def attention_one_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=one_maximum_softmax)
@@ -707,14 +1161,31 @@ def attention_one_maximum(q, k, v, causal=True):
 
 @mistake(
     "adds a mask in float32 to scores of another dtype",
-    of="scaled_dot_product_attention",
     ask="What dtype is the sum of half-precision scores and a float32 mask?",
+    of="scaled_dot_product_attention",
+    hint="Before, never after",
 )
 def attention_wide_mask(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=wide_mask_softmax)
 
 
 # right, though it looks odd
+
+
+@harmless(
+    "hides with minus infinity and takes a plain softmax: here every query has a key",
+    of="scaled_dot_product_attention",
+)
+def plain_softmax(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=nan_softmax)
+
+
+@harmless(
+    "fills with the lowest number of the dtype: here every query has a key",
+    of="scaled_dot_product_attention",
+)
+def lowest_fill(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=uniform_softmax)
 
 
 @harmless(

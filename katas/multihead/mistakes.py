@@ -4,18 +4,24 @@ import torch
 import torch.nn.functional as F
 
 from attention_katas.masked_softmax import (
+    added_mask_softmax,
     billion_fill_softmax,
     hidden_maximum_softmax,
+    inverted_softmax,
     late_epsilon_softmax,
     late_softmax,
     masked_softmax,
+    nan_softmax,
+    no_maximum_softmax,
+    no_softmax,
     one_maximum_softmax,
+    uniform_softmax,
+    unshared_softmax,
     weak_fill_softmax,
     wide_mask_softmax,
+    zero_fill_softmax,
 )
-from attention_katas.mistakes import harmless, mistake
-
-INF = float("inf")
+from attention_katas.mistakes import convention, formula, harmless, mistake
 
 
 def _split(x, heads):
@@ -36,21 +42,56 @@ def _view(x, heads):
     return x.reshape(batch, heads, length, width // heads)
 
 
+def _dealt(x, heads):
+    batch, length, width = x.shape
+    if width % heads:
+        raise ValueError("the heads cannot share this width")
+    return x.reshape(batch, length, width // heads, heads).permute(0, 3, 1, 2)
+
+
 def _unview(x):
     batch, heads, length, width = x.shape
     return x.reshape(batch, length, heads * width)
 
 
-def _rule(scores, causal, keep):
-    allowed = torch.ones_like(scores, dtype=torch.bool)
-    allowed = allowed.tril() if causal else allowed
-    return allowed if keep is None else allowed & keep[:, None, None, :]
+def _undealt(x):
+    return x.permute(0, 2, 3, 1).flatten(2)
+
+
+def _ones(like):
+    return torch.ones(like.shape, dtype=torch.bool, device=like.device)
+
+
+def _on_keys(keep, scores):
+    return keep[:, None, None, :].expand(scores.shape)
+
+
+def _both(past, real):
+    return past & real
 
 
 def _project(x, weights, name):
     return x @ weights["w_" + name].T + weights["b_" + name]
 
 
+def _without(weights, first):
+    return {n: w * 0 if n[0] == first else w for n, w in weights.items()}
+
+
+def _turned(weights):
+    return {n: w.T if n[0] == "w" else w for n, w in weights.items()}
+
+
+def _past(scores):
+    return _ones(scores).tril()
+
+
+def _rule(scores, causal, keep):
+    allowed = _past(scores) if causal else _ones(scores)
+    return allowed if keep is None else allowed & keep[:, None, None, :]
+
+
+@formula
 def _heads(
     x,
     weights,
@@ -62,42 +103,53 @@ def _heads(
     split=_split,
     merge=_merge,
     scale=None,
+    past=_past,
+    padding=_on_keys,
+    join=_both,
+    soft=masked_softmax,
     dim=-1,
-    soft=None,
-    out=True,
+    out=_project,
 ):
+    """Project, split, attend in every head, merge, project back."""
     q, k, v = (split(_project(x, weights, name), heads) for name in names)
     scores = q * (q.size(-1) ** -0.5 if scale is None else scale) @ k.transpose(-2, -1)
-    allowed = _rule(scores, causal, keep)
-    blend = merge((soft(scores, allowed) if soft else masked_softmax(scores, allowed, dim)) @ v)
-    return _project(blend, weights, "o") if out else blend
+    allowed = past(scores) if causal else _ones(scores)
+    if keep is not None:
+        allowed = join(allowed, padding(keep, scores))
+    return out(merge(soft(scores, allowed, dim) @ v), weights, "o")
+
+
+def _tiled(keep, scores):
+    batch, heads, queries, keys = scores.shape
+    rows = keep[:, None].expand(batch, queries, keys).repeat(heads, 1, 1)
+    return rows.view(batch, heads, queries, keys)
 
 
 @mistake(
     "splits with one reshape: positions and heads are mixed",
-    of="split_heads",
     ask="Write down position 0 of head 0 for T = 2, H = 2: are its entries next to each other?",
+    of="split_heads",
+    hint="Two moves, not one",
 )
 def split_by_view(x, num_heads):
     return _view(x, num_heads)
 
 
-@mistake(
+@convention(
     "deals the entries out like cards: head h gets h, h+H, h+2H, ...",
+    contract="In this kata head h gets a slice of neighbours: entries h*D/H up to (h+1)*D/H.",
     of="split_heads",
-    ask="Which entries of a position belong to head 0: the first ones, or every H-th?",
+    hint="Where to look",
 )
 def split_interleaved(x, num_heads):
-    batch, length, width = x.shape
-    if width % num_heads:
-        raise ValueError("the heads cannot share this width")
-    return x.reshape(batch, length, width // num_heads, num_heads).permute(0, 3, 1, 2)
+    return _dealt(x, num_heads)
 
 
 @mistake(
     "leaves the heads behind the positions",
-    of="split_heads",
     ask="Which axes does the matrix product of attention work on?",
+    of="split_heads",
+    hint="Two moves, not one",
 )
 def split_without_transpose(x, num_heads):
     batch, length, width = x.shape
@@ -107,9 +159,20 @@ def split_without_transpose(x, num_heads):
 
 
 @mistake(
-    "does not check the width: left-over entries are dropped",
+    "swaps the wrong two axes: the heads end up last",
+    ask="Write down what each axis means before and after: which two change places?",
     of="split_heads",
+    hint="Two moves, not one",
+)
+def split_heads_last(x, num_heads):
+    return _split(x, num_heads).transpose(1, 3).transpose(1, 2)
+
+
+@mistake(
+    "does not check the width: left-over entries are dropped",
     ask="What should happen with a width of 7 and 2 heads?",
+    of="split_heads",
+    hint="Almost there",
 )
 def split_drops_the_rest(x, num_heads):
     size = x.size(-1) // num_heads
@@ -118,8 +181,9 @@ def split_drops_the_rest(x, num_heads):
 
 @mistake(
     "lets the failing reshape speak: RuntimeError instead of ValueError",
-    of="split_heads",
     ask="Which error does the contract ask for when the heads cannot share the width?",
+    of="split_heads",
+    hint="Almost there",
 )
 def split_unchecked(x, num_heads):
     batch, length, width = x.shape
@@ -128,26 +192,49 @@ def split_unchecked(x, num_heads):
 
 @mistake(
     "merges with one reshape: positions and heads are mixed",
-    of="merge_heads",
     ask="Which axis must stand beside the slices before they can be joined?",
+    of="merge_heads",
+    hint="Two moves, not one",
 )
 def merge_by_view(x):
     return _unview(x)
 
 
+@convention(
+    "shuffles the slices into each other: entry i of every head, then entry i+1",
+    contract="In this kata the slices of the heads stand side by side: all of head 0 first.",
+    of="merge_heads",
+    hint="Where to look",
+)
+def merge_interleaved(x):
+    return _undealt(x)
+
+
 @mistake(
     "adds the heads up instead of putting them side by side",
-    of="merge_heads",
     ask="How wide is the result, and how wide should it be?",
+    of="merge_heads",
+    hint="Two moves, not one",
 )
 def merge_adds(x):
     return x.sum(1)
 
 
 @mistake(
+    "averages the heads instead of putting them side by side",
+    ask="How wide is the result, and how wide should it be?",
+    of="merge_heads",
+    hint="Two moves, not one",
+)
+def merge_averages(x):
+    return x.mean(1)
+
+
+@mistake(
     "splits by a view inside",
-    of="multi_head_attention",
     ask="Can a reshape move the heads in front of the positions?",
+    of="multi_head_attention",
+    hint="Two moves, not one",
 )
 def heads_by_view(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, split=_view)
@@ -155,8 +242,9 @@ def heads_by_view(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "merges by a reshape, without moving an axis",
-    of="multi_head_attention",
     ask="After the reshape, does row t still hold what belongs to position t?",
+    of="multi_head_attention",
+    hint="Two moves, not one",
 )
 def merged_by_view(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, merge=_unview)
@@ -164,17 +252,29 @@ def merged_by_view(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "neither split nor merge moves an axis",
-    of="multi_head_attention",
     ask="Two wrongs give the right shape. Do they give the right values?",
+    of="multi_head_attention",
+    hint="Two moves, not one",
 )
 def views_both_ways(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, split=_view, merge=_unview)
 
 
+@convention(
+    "deals the entries out like cards: head h gets h, h+H, h+2H, ...",
+    contract="In this kata head h gets a slice of neighbours: entries h*D/H up to (h+1)*D/H.",
+    of="multi_head_attention",
+    hint="Where to look",
+)
+def heads_dealt(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, split=_dealt, merge=_undealt)
+
+
 @mistake(
     "does not split: one head of full width",
-    of="multi_head_attention",
     ask="How many sets of weights does each position get?",
+    of="multi_head_attention",
+    hint="Where to look",
 )
 def one_head(x, weights, num_heads, causal=False, keep=None):
     if x.size(-1) % num_heads:
@@ -184,8 +284,9 @@ def one_head(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "scales by the whole width instead of one head's",
-    of="multi_head_attention",
     ask="How many products does one score sum up: those of the whole width, or those of one head?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def scales_by_model_width(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, scale=x.size(-1) ** -0.5)
@@ -193,8 +294,9 @@ def scales_by_model_width(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "does not scale the scores",
-    of="multi_head_attention",
     ask="How far apart are the scores, and what does softmax make of a row of such numbers?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def heads_no_scale(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, scale=1.0)
@@ -202,55 +304,131 @@ def heads_no_scale(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "divides by the head's width, not by its root",
-    of="multi_head_attention",
     ask="Without the root, where do all weights go as heads get wider?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def heads_divide_by_width(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, scale=num_heads / x.size(-1))
 
 
 @mistake(
-    "forgets the output projection",
+    "scales by the number of heads",
+    ask="Which grows the spread of a dot product: how many heads there are, or how long a key is?",
     of="multi_head_attention",
+    hint="The projections",
+)
+def scales_by_heads(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, scale=num_heads**-0.5)
+
+
+@mistake(
+    "scales by the number of keys",
+    ask="What does a longer sentence change about one dot product?",
+    of="multi_head_attention",
+    hint="The projections",
+)
+def scales_by_length(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, scale=x.size(1) ** -0.5)
+
+
+@mistake(
+    "forgets the output projection",
     ask="Where do the heads learn of each other?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def no_output_projection(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal, keep, out=False)
+    return _heads(x, weights, num_heads, causal, keep, out=lambda blend, weights, name: blend)
+
+
+@mistake(
+    "forgets the bias of the output projection",
+    ask="A linear layer has two parts. Which one is missing at the end?",
+    of="multi_head_attention",
+    hint="The projections",
+)
+def no_output_bias(x, weights, num_heads, causal=False, keep=None):
+    return _heads(
+        x,
+        weights,
+        num_heads,
+        causal,
+        keep,
+        out=lambda blend, weights, name: blend @ weights["w_o"].T,
+    )
 
 
 @mistake(
     "forgets the biases",
-    of="multi_head_attention",
     ask="A linear layer has two parts. Which one is missing?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def no_biases(x, weights, num_heads, causal=False, keep=None):
-    bare = {n: w * 0 if n.startswith("b") else w for n, w in weights.items()}
-    return _heads(x, bare, num_heads, causal, keep)
+    return _heads(x, _without(weights, "b"), num_heads, causal, keep)
 
 
 @mistake(
     "does not transpose the projections",
-    of="multi_head_attention",
     ask="In nn.Linear's layout, which axis of w is the output?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def projections_not_transposed(x, weights, num_heads, causal=False, keep=None):
-    turned = {n: w.T if n.startswith("w") else w for n, w in weights.items()}
-    return _heads(x, turned, num_heads, causal, keep)
+    return _heads(x, _turned(weights), num_heads, causal, keep)
+
+
+@mistake(
+    "attends with x itself: no projection to queries, keys and values",
+    ask="If query and key are the same vector, which word scores highest with itself?",
+    of="multi_head_attention",
+    hint="The projections",
+)
+def no_projections(x, weights, num_heads, causal=False, keep=None):
+    if x.size(-1) % num_heads:
+        raise ValueError("the heads cannot share this width")
+    q = k = v = _split(x, num_heads)
+    scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
+    blend = masked_softmax(scores, _rule(scores, causal, keep)) @ v
+    return _project(_merge(blend), weights, "o")
 
 
 @mistake(
     "uses one projection for query, key and value",
-    of="multi_head_attention",
     ask="If query and key are the same vector, which word scores highest with itself?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def one_projection(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="qqq")
 
 
 @mistake(
-    "exchanges the projections of query and key",
+    "uses one projection for keys and values",
+    ask="What is compared, and what is handed over?",
     of="multi_head_attention",
+    hint="The projections",
+)
+def one_projection_for_keys_and_values(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, names="qkk")
+
+
+@mistake(
+    "uses one projection for queries and keys",
     ask="Which of the two asks, and which one answers?",
+    of="multi_head_attention",
+    hint="The projections",
+)
+def one_projection_for_queries_and_keys(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, names="qqv")
+
+
+@mistake(
+    "exchanges the projections of query and key",
+    ask="Which of the two asks, and which one answers?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def query_and_key_exchanged(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="kqv")
@@ -258,17 +436,29 @@ def query_and_key_exchanged(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "exchanges the projections of key and value",
-    of="multi_head_attention",
     ask="What is compared, and what is handed over?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def key_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="qvk")
 
 
 @mistake(
-    "takes the softmax over the heads",
+    "exchanges the projections of query and value",
+    ask="What is compared, and what is handed over?",
     of="multi_head_attention",
+    hint="The projections",
+)
+def query_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, names="vkq")
+
+
+@mistake(
+    "takes the softmax over the heads",
     ask="Do heads compete with each other, or do keys?",
+    of="multi_head_attention",
+    hint="Where to look",
 )
 def softmax_over_heads(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, dim=1)
@@ -276,17 +466,29 @@ def softmax_over_heads(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "takes the softmax over the queries",
-    of="multi_head_attention",
     ask="Along which axis must one query's weights add up to 1?",
+    of="multi_head_attention",
+    hint="Where to look",
 )
 def softmax_over_queries(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, dim=-2)
 
 
 @mistake(
-    "attends across the batch",
+    "has no softmax",
+    ask="Can a share be negative?",
     of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_no_softmax(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=no_softmax)
+
+
+@mistake(
+    "attends across the batch",
     ask="Which axis holds the words of one sentence?",
+    of="multi_head_attention",
+    hint="Where to look",
 )
 def across_the_batch(x, weights, num_heads, causal=False, keep=None):
     turned = x.transpose(0, 1)
@@ -295,76 +497,212 @@ def across_the_batch(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "repeats the padding over the heads in the wrong order",
-    of="multi_head_attention",
     ask="To which sequence does row r of your flattened batch belong, and whose mask did it get?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def padding_tiled(x, weights, num_heads, causal=False, keep=None):
-    if keep is None:
-        return _heads(x, weights, num_heads, causal, None)
-    batch, length, _ = x.shape
-    tiled = keep[:, None].expand(batch, length, length).repeat(num_heads, 1, 1)
-    q, k, v = (_split(_project(x, weights, name), num_heads) for name in "qkv")
-    scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
-    allowed = _rule(scores, causal, None) & tiled.view(batch, num_heads, length, length)
-    return _project(_merge(masked_softmax(scores, allowed) @ v), weights, "o")
+    return _heads(x, weights, num_heads, causal, keep, padding=_tiled)
 
 
 @mistake(
     "ignores the padding",
-    of="multi_head_attention",
     ask="Add ten padding words; should the answer for a real word change?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_ignore_padding(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal, None)
+    return _heads(x, weights, num_heads, causal, keep, join=lambda past, real: past)
+
+
+@convention(
+    "reads keep the other way round: True as padding",
+    contract="In this kata True means a real position, that may be attended to.",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_keep_inverted(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, None if keep is None else ~keep)
+
+
+@mistake(
+    "lays the padding along the queries",
+    ask="Which axis of the score matrix are the keys on?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def padding_on_queries(x, weights, num_heads, causal=False, keep=None):
+    return _heads(
+        x,
+        weights,
+        num_heads,
+        causal,
+        keep,
+        padding=lambda keep, s: keep[:, None, :, None].expand(s.shape),
+    )
 
 
 @mistake(
     "ignores causal",
-    of="multi_head_attention",
     ask="Your function was told whether to mask. Where does it use that?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_never_causal(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, False, keep)
+    return _heads(x, weights, num_heads, causal, keep, past=_ones)
+
+
+@mistake(
+    "always masks the future",
+    ask="Your function was told whether to mask. Where does it use that?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_always_causal(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, True, keep)
+
+
+@mistake(
+    "turns the triangle over: a position sees itself and the future",
+    ask="Cover row 0 with your hand: which columns may it use?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_turned(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, past=lambda scores: _ones(scores).triu())
+
+
+@mistake(
+    "hides what it should keep",
+    ask="masked_fill fills where the mask is True. Is that where you want it?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_hide_the_past(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=inverted_softmax)
+
+
+@mistake(
+    "hides the diagonal as well",
+    ask="May a word look at itself? And what is left for the first word if not?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_hide_diagonal(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, past=lambda scores: _ones(scores).tril(-1))
+
+
+@mistake(
+    "lets every position see one ahead",
+    ask="Which is the first forbidden cell of row 0 in your mask?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_one_ahead(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, past=lambda scores: _ones(scores).tril(1))
 
 
 @mistake(
     "forgets the causal mask when there is padding",
-    of="multi_head_attention",
     ask="You have two rules. Does your code apply both?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_one_rule(x, weights, num_heads, causal=False, keep=None):
-    return _heads(x, weights, num_heads, causal and keep is None, keep)
+    return _heads(x, weights, num_heads, causal, keep, join=lambda past, real: real)
 
 
 @mistake(
-    "gives NaN to a query without a key",
+    "allows a key that only one of the two rules allows",
+    ask="A key has to pass both rules; which connective is that?",
     of="multi_head_attention",
-    ask="What is a softmax over nothing but minus infinity?",
+    hint="Almost there",
+)
+def heads_either_rule(x, weights, num_heads, causal=False, keep=None):
+    either = (lambda past, real: past | real) if causal else _both
+    return _heads(x, weights, num_heads, causal, keep, join=either)
+
+
+@mistake(
+    "masks after the softmax and does not renormalise",
+    ask="Hidden keys have already taken their share; who gets it back?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_mask_late(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=unshared_softmax)
+
+
+@mistake(
+    "gives hidden keys a score of 0",
+    ask="What does the exponential turn a score of 0 into?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_zero_scores(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=zero_fill_softmax)
+
+
+@mistake(
+    "adds the 0/1 mask to the scores",
+    ask="You add 0 to the scores of hidden keys. What have they lost by that?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_add_the_mask(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=added_mask_softmax)
+
+
+@convention(
+    "gives NaN to a query without a key",
+    contract="In this kata a query that nothing is allowed to blends nothing: b_o comes out.",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_nan(x, weights, num_heads, causal=False, keep=None):
-    q, k, v = (_split(_project(x, weights, name), num_heads) for name in "qkv")
-    scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
-    hidden = scores.masked_fill(~_rule(scores, causal, keep), -INF)
-    return _project(_merge(hidden.softmax(-1) @ v), weights, "o")
+    return _heads(x, weights, num_heads, causal, keep, soft=nan_softmax)
+
+
+@mistake(
+    "leaves weight in rows that have no key",
+    ask="What should a query with nobody to listen to receive?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_uniform_without_keys(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=uniform_softmax)
+
+
+@mistake(
+    "gives zeros to a query without a key, instead of b_o",
+    ask="Which step comes after the blend, for every position?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_zeros_without_keys(x, weights, num_heads, causal=False, keep=None):
+    out = _heads(x, weights, num_heads, causal, keep)
+    if keep is None:
+        return out
+    allowed = _rule(x.new_zeros(x.size(0), 1, x.size(1), x.size(1)), causal, keep)
+    return out.masked_fill(~allowed.any(-1)[:, 0, :, None], 0)
 
 
 @mistake(
     "takes exponentials of the raw scores",
-    of="multi_head_attention",
     ask="What can you subtract from a row so that the largest exponent is 0?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_no_maximum(x, weights, num_heads, causal=False, keep=None):
-    q, k, v = (_split(_project(x, weights, name), num_heads) for name in "qkv")
-    scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
-    e = scores.exp() * _rule(scores, causal, keep)
-    total = e.sum(-1, keepdim=True)
-    return _project(_merge(e / total.masked_fill(total == 0, 1) @ v), weights, "o")
+    return _heads(x, weights, num_heads, causal, keep, soft=no_maximum_softmax)
 
 
 @mistake(
     "keeps dropout on",
-    of="multi_head_attention",
     ask="Call your function twice. Should the answers differ?",
+    of="multi_head_attention",
+    hint="Almost there",
+    random=True,
 )
 def dropout_stays_on(x, weights, num_heads, causal=False, keep=None):
     return F.dropout(_heads(x, weights, num_heads, causal, keep), 0.3, True)
@@ -372,8 +710,9 @@ def dropout_stays_on(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "gives every head the same small projection",
-    of="multi_head_attention",
     ask="If all heads share one projection, what can they tell apart?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def one_small_projection(x, weights, num_heads, causal=False, keep=None):
     size = x.size(-1) // num_heads
@@ -388,8 +727,9 @@ def one_small_projection(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "cuts queries and keys off from the graph",
-    of="multi_head_attention",
     ask="Would w_q ever hear about the loss?",
+    of="multi_head_attention",
+    hint="The projections",
 )
 def heads_detached(x, weights, num_heads, causal=False, keep=None):
     cut = {n: w.detach() if n[2] in "qk" else w for n, w in weights.items()}
@@ -398,22 +738,37 @@ def heads_detached(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "makes a mask on the default device",
-    of="multi_head_attention",
     ask="On which device does a tensor live that you make from nothing?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_default_device(x, weights, num_heads, causal=False, keep=None):
-    q, k, v = (_split(_project(x, weights, name), num_heads) for name in "qkv")
-    scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
-    allowed = torch.ones(scores.shape[-2:], dtype=torch.bool)
-    allowed = (allowed.tril() if causal else allowed).expand(scores.shape)
-    allowed = allowed if keep is None else allowed & keep[:, None, None, :]
-    return _project(_merge(masked_softmax(scores, allowed) @ v), weights, "o")
+    return _heads(
+        x,
+        weights,
+        num_heads,
+        causal,
+        keep,
+        past=lambda s: torch.ones(s.shape[-2:], dtype=torch.bool).tril().expand(s.shape),
+    )
+
+
+@mistake(
+    "always answers in float32",
+    ask="Which dtype had the input, and which has your answer?",
+    of="multi_head_attention",
+    hint="Almost there",
+)
+def heads_always_float32(x, weights, num_heads, causal=False, keep=None):
+    wide = {n: w.float() for n, w in weights.items()}
+    return _heads(x.float(), wide, num_heads, causal, keep)
 
 
 @mistake(
     "hides with -10000, which real scores can undercut",
-    of="multi_head_attention",
     ask='Is your "very small" smaller than everything a model can produce?',
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=weak_fill_softmax)
@@ -421,8 +776,9 @@ def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "hides with -1e9, which half precision cannot hold",
-    of="multi_head_attention",
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=billion_fill_softmax)
@@ -430,8 +786,9 @@ def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "masks after the softmax and renormalises: 0/0 when a hidden score towers",
-    of="multi_head_attention",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=late_softmax)
@@ -439,8 +796,9 @@ def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    of="multi_head_attention",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_epsilon(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=late_epsilon_softmax)
@@ -448,8 +806,10 @@ def heads_epsilon(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "subtracts a maximum that a hidden key may hold",
-    of="multi_head_attention",
     ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    of="multi_head_attention",
+    hint="Almost there",
+    like="heads-renormalises-late",
 )
 def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=hidden_maximum_softmax)
@@ -457,8 +817,9 @@ def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    of="multi_head_attention",
     ask="What becomes of a row that lies 1000 below the highest score of another row?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=one_maximum_softmax)
@@ -466,8 +827,9 @@ def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "adds a mask in float32 to scores of another dtype",
-    of="multi_head_attention",
     ask="What dtype is the sum of half-precision scores and a float32 mask?",
+    of="multi_head_attention",
+    hint="Almost there",
 )
 def heads_wide_mask(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=wide_mask_softmax)

@@ -4,73 +4,88 @@ import math
 
 import torch
 
-from attention_katas.mistakes import harmless, mistake
+from attention_katas.mistakes import formula, harmless, mistake
 
 
-def _scores(q, k, factor):
-    return (q * factor) @ k.transpose(-2, -1)
+def _last_two(k):
+    return k.transpose(-2, -1)
+
+
+@formula
+def _scores(q, k, *, scale=None, turn=_last_two, late=False):
+    scale = q.size(-1) ** -0.5 if scale is None else scale
+    return q @ turn(k) * scale if late else (q * scale) @ turn(k)
 
 
 @mistake(
     "does not scale at all",
     ask="What happens to the spread of the scores when d_k goes from 4 to 400?",
+    hint="Where to look",
 )
 def no_scale(q, k):
-    return q @ k.transpose(-2, -1)
+    return _scores(q, k, scale=1.0)
 
 
 @mistake(
     "divides by d_k itself, not by its square root",
     ask="The root keeps the spread constant; without it, where do all weights go as d_k grows?",
+    hint="Which number",
 )
 def divides_by_width(q, k):
-    return _scores(q, k, 1 / q.size(-1))
+    return _scores(q, k, scale=1 / q.size(-1))
 
 
 @mistake(
     "divides by the root of the width of all heads together",
     ask="How many products does one score sum up: those of the whole width, or those of one head?",
+    hint="Which number",
 )
 def model_width(q, k):
     heads = q.size(-3) if q.dim() >= 4 else 1
-    return _scores(q, k, (q.size(-1) * heads) ** -0.5)
+    return _scores(q, k, scale=(q.size(-1) * heads) ** -0.5)
 
 
 @mistake(
     "divides by the root of the number of keys",
     ask="What does a longer sentence change about one dot product?",
+    hint="Which number",
 )
 def number_of_keys(q, k):
-    return _scores(q, k, k.size(-2) ** -0.5)
+    return _scores(q, k, scale=k.size(-2) ** -0.5)
 
 
 @mistake(
     "divides by the root of the number of heads",
     ask="Which grows the spread of a dot product: how many heads there are, or how long a key is?",
+    hint="Which number",
 )
 def number_of_heads(q, k):
-    return _scores(q, k, (q.size(-3) if q.dim() >= 3 else 1) ** -0.5)
+    return _scores(q, k, scale=(q.size(-3) if q.dim() >= 3 else 1) ** -0.5)
 
 
 @mistake(
     "multiplies by the root where it should divide",
     ask="The root is larger than 1. Do the scores have to become larger or smaller?",
+    hint="Which number",
 )
 def multiplies(q, k):
-    return q @ k.transpose(-2, -1) * q.size(-1) ** 0.5
+    return _scores(q, k, scale=q.size(-1) ** 0.5)
 
 
 @mistake(
     "scales by the fourth root on one side only",
     ask="Two factors meet in each product; what do they multiply to in your code?",
+    hint="Almost there",
 )
 def fourth_root_once(q, k):
-    return _scores(q, k, q.size(-1) ** -0.25)
+    return _scores(q, k, scale=q.size(-1) ** -0.25)
 
 
 @mistake(
     "scales both operands by the full root: twice in all",
     ask="Follow one score from the inputs to the end: how many times is it divided?",
+    hint="Almost there",
+    like="divides-by-width",
 )
 def scales_twice(q, k):
     root = q.size(-1) ** 0.5
@@ -80,14 +95,16 @@ def scales_twice(q, k):
 @mistake(
     "cuts the root down to a whole number",
     ask="What is the root of 5 in your code?",
+    hint="Which number",
 )
 def whole_number_root(q, k):
-    return _scores(q, k, 1 / int(q.size(-1) ** 0.5))
+    return _scores(q, k, scale=1 / int(q.size(-1) ** 0.5))
 
 
 @mistake(
     "rounds the divided scores down",
     ask="Are scores whole numbers? What does // do to 0.7?",
+    hint="Which number",
 )
 def floor_division(q, k):
     return q @ k.transpose(-2, -1) // q.size(-1) ** 0.5
@@ -96,14 +113,16 @@ def floor_division(q, k):
 @mistake(
     "divides by a constant that fits one width only",
     ask="Your constant fits vectors of 64 entries; what should it be for others?",
+    hint="Which number",
 )
 def constant_eight(q, k):
-    return _scores(q, k, 1 / 8)
+    return _scores(q, k, scale=1 / 8)
 
 
 @mistake(
     "scales the caller's queries in place",
     ask="Call your function twice with the same tensors. Why would the second answer differ?",
+    hint="Almost there",
 )
 def changes_its_input(q, k):
     q /= q.size(-1) ** 0.5
@@ -113,6 +132,7 @@ def changes_its_input(q, k):
 @mistake(
     "comes back in double precision",
     ask="Which dtype has your divisor, and what does it do to the scores?",
+    hint="Almost there",
 )
 def always_double(q, k):
     return q @ k.transpose(-2, -1) / torch.tensor([q.size(-1)], dtype=torch.float64).sqrt()
@@ -121,17 +141,77 @@ def always_double(q, k):
 @mistake(
     "multiplies in half precision first: overflows where the scaled scores would fit",
     ask="Both orders agree on paper; which one has to hold a number too large for the format?",
+    hint="Half precision",
 )
 def divides_last(q, k):
-    return q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+    return _scores(q, k, late=True)
 
 
 @mistake(
     "takes the width from the wrong axis",
     ask="Which axis of q holds the entries of one query?",
+    hint="Which number",
 )
 def wrong_axis(q, k):
-    return _scores(q, k, q.size(-2) ** -0.5)
+    return _scores(q, k, scale=q.size(-2) ** -0.5)
+
+
+@mistake(
+    "divides by how long each vector is: a cosine, whatever their lengths",
+    ask="If a query gets twice as long, should its scores stay as they are?",
+    hint="Which number",
+)
+def cosine(q, k):
+    return _scores(q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True), scale=1.0)
+
+
+@mistake(
+    "swaps axes 1 and 2 of k, which are the right ones only without a head axis",
+    ask="If somebody adds a head axis, does axis 1 still hold the keys?",
+)
+def counts_axes_from_the_front(q, k):
+    return _scores(q, k, turn=lambda k: k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
+
+
+@mistake(
+    "reverses every axis of k, not only the last two",
+    ask="With a batch in front, which two axes should change places, and which must stay?",
+)
+def reverses_all_axes(q, k):
+    return _scores(q, k, turn=lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
+
+
+@mistake(
+    "reshapes k where it has to be transposed",
+    ask="Does re-reading the same numbers in another shape move a key from a row to a column?",
+)
+def reshapes_instead_of_transposing(q, k):
+    return _scores(q, k, turn=lambda k: k.reshape(*k.shape[:-2], k.size(-1), k.size(-2)))
+
+
+@mistake(
+    "multiplies without transposing k",
+    ask="Which axis does a matrix product add up over, and what stands there in your k?",
+)
+def no_transpose(q, k):
+    return _scores(q, k, turn=lambda k: k)
+
+
+@mistake(
+    "multiplies the wrong way round: its rows are keys",
+    ask="Take two small unequal matrices: does row i of the result belong to query i?",
+)
+def keys_times_queries(q, k):
+    return _scores(k, q)
+
+
+@mistake(
+    "cuts the scores off from the graph",
+    ask="Your numbers are right. Would the query weights ever hear about the loss?",
+    hint="Almost there",
+)
+def detached(q, k):
+    return _scores(q.detach(), k.detach())
 
 
 @harmless("scales both operands by the fourth root")

@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.mistakes import harmless, mistake
+from attention_katas.mistakes import formula, harmless, mistake
 
 
 def _shares(e, dim):
@@ -13,107 +13,166 @@ def _shifted(x, dim):
     return torch.exp(x - x.amax(dim, keepdim=True))
 
 
+def _row_maximum(x, dim):
+    return x.amax(dim, keepdim=True)
+
+
+@formula
+def _softmax(x, dim, *, axis=None, shift=_row_maximum, power=torch.exp, share=_shares):
+    dim = dim if axis is None else axis(x, dim)
+    return share(power(x - shift(x, dim)), dim)
+
+
 @mistake(
     "takes exponentials of the raw scores, which overflow",
     ask="What can you subtract from a whole row so that the largest exponent is 0?",
+    hint="Scores of a thousand",
 )
 def no_maximum(x, dim=-1):
-    return _shares(torch.exp(x), dim)
+    return _softmax(x, dim, shift=lambda x, dim: 0.0)
 
 
 @mistake(
     "subtracts the maximum of the whole tensor: rows far below it underflow to 0/0",
     ask="The shift must be safe for every row; which row is your maximum taken from?",
+    hint="Scores of a thousand",
 )
 def one_maximum_for_all(x, dim=-1):
-    return _shares(torch.exp(x - x.max()), dim)
+    return _softmax(x, dim, shift=lambda x, dim: x.max())
 
 
 @mistake(
     "subtracts the mean: a lone large score still overflows",
     ask="After your shift, how large can the largest exponent still be?",
+    hint="Scores of a thousand",
 )
 def subtracts_the_mean(x, dim=-1):
-    return _shares(torch.exp(x - x.mean(dim, keepdim=True)), dim)
+    return _softmax(x, dim, shift=lambda x, dim: x.mean(dim, keepdim=True))
+
+
+@mistake(
+    "subtracts the minimum: the largest score still overflows",
+    ask="After your shift, how large can the largest exponent still be?",
+    hint="Scores of a thousand",
+)
+def subtracts_the_minimum(x, dim=-1):
+    return _softmax(x, dim, shift=lambda x, dim: x.amin(dim, keepdim=True))
 
 
 @mistake(
     "never subtracts less than zero: rows of very negative scores become 0/0",
     ask="For a row of large negative numbers, which number should become 0 after the shift?",
+    hint="Scores of a thousand",
 )
 def maximum_clamped_at_zero(x, dim=-1):
-    return _shares(torch.exp(x - x.amax(dim, keepdim=True).clamp(min=0)), dim)
+    return _softmax(x, dim, shift=lambda x, dim: x.amax(dim, keepdim=True).clamp(min=0))
 
 
 @mistake(
     "ignores dim and always takes the last axis",
     ask="Your function was told an axis. Where does it use it?",
+    hint="Which axis",
 )
 def ignores_dim(x, dim=-1):
-    return _shares(_shifted(x, -1), -1)
+    return _softmax(x, dim, axis=lambda x, dim: -1)
 
 
 @mistake(
     "normalises over the queries instead of the keys",
     ask="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    hint="Which axis",
 )
 def second_to_last_axis(x, dim=-1):
-    dim = dim - 1 if x.dim() > 1 and dim == -1 else dim
-    return _shares(_shifted(x, dim), dim)
+    return _softmax(x, dim, axis=lambda x, dim: dim - 1 if x.dim() > 1 and dim == -1 else dim)
 
 
 @mistake(
     "normalises over the first axis",
     ask="With one sample in the batch, how many numbers are normalised together?",
+    hint="Which axis",
 )
 def first_axis(x, dim=-1):
-    return _shares(_shifted(x, 0), 0)
+    return _softmax(x, dim, axis=lambda x, dim: 0)
 
 
 @mistake(
     "fixes the axis at 1: right for a matrix, heads once there are four axes",
     ask="If somebody adds a head axis, does your axis still mean keys?",
+    hint="Which axis",
 )
 def axis_one(x, dim=-1):
-    dim = min(1, x.dim() - 1)
-    return _shares(_shifted(x, dim), dim)
+    return _softmax(x, dim, axis=lambda x, dim: min(1, x.dim() - 1))
+
+
+@mistake(
+    "leaves the axis to an old rule: the first for one or three axes, else the second",
+    ask="Which axis is taken when you do not say, and does that depend on how many there are?",
+    hint="Which axis",
+)
+def old_default_axis(x, dim=-1):
+    return _softmax(x, dim, axis=lambda x, dim: 0 if x.dim() in (1, 3) else 1)
 
 
 @mistake(
     "normalises over the whole tensor at once",
     ask="How many rows of weights are there, and what should each add up to?",
+    hint="Which axis",
 )
 def over_everything(x, dim=-1):
-    e = torch.exp(x - x.max())
-    return e / e.sum()
+    return _softmax(x, dim, shift=lambda x, dim: x.max(), share=lambda e, dim: e / e.sum())
 
 
 @mistake(
     "shifts along dim, but divides by the sum of everything",
     ask="Add up one row of your weights. Which step was to make that 1?",
+    hint="Which axis",
 )
 def sum_of_everything(x, dim=-1):
-    e = _shifted(x, dim)
-    return e / e.sum()
+    return _softmax(x, dim, share=lambda e, dim: e / e.sum())
 
 
 @mistake(
     "reduces without keeping the axis: row sums line up with columns",
     ask="After the reduction, is the number of row i still lined up with row i?",
+    hint="Which axis",
 )
 def no_keepdim(x, dim=-1):
-    e = torch.exp(x - x.amax(dim))
-    return e / e.sum(dim)
+    return _softmax(x, dim, shift=lambda x, dim: x.amax(dim), share=lambda e, dim: e / e.sum(dim))
 
 
 @mistake(
-    "takes exponentials and never divides", ask="Add up one row. What is missing to make it 1?"
+    "divides by sums whose axis is gone: they line up with columns",
+    ask="After the sum, is the number of row i still lined up with row i?",
+    hint="Which axis",
+)
+def no_keepdim_in_the_sum(x, dim=-1):
+    return _softmax(x, dim, share=lambda e, dim: e / e.sum(dim))
+
+
+@mistake(
+    "takes exponentials and never divides",
+    ask="Add up one row. What is missing to make it 1?",
+    hint="Where to look",
 )
 def no_division(x, dim=-1):
-    return _shifted(x, dim)
+    return _softmax(x, dim, share=lambda e, dim: e)
 
 
-@mistake("gives the scores back as weights", ask="Can a share be negative?")
+@mistake(
+    "divides by the largest exponential instead of their sum",
+    ask="Add up one row. What should it be, and what did you divide by?",
+    hint="Where to look",
+    like="no-division",
+)
+def divides_by_the_maximum(x, dim=-1):
+    return _softmax(x, dim, share=lambda e, dim: e / e.amax(dim, keepdim=True))
+
+
+@mistake(
+    "gives the scores back as weights",
+    ask="Can a share be negative?",
+    hint="Where to look",
+)
 def no_softmax(x, dim=-1):
     return x.clone()
 
@@ -121,6 +180,7 @@ def no_softmax(x, dim=-1):
 @mistake(
     "divides the scores by their sum, without exponentials",
     ask="What happens to your weights when a score is negative?",
+    hint="Where to look",
 )
 def no_exponential(x, dim=-1):
     return _shares(x, dim)
@@ -129,23 +189,43 @@ def no_exponential(x, dim=-1):
 @mistake(
     "normalises over a new axis of length one: every weight is 1",
     ask="If you normalise a single number, what do you always get?",
+    hint="Which axis",
 )
 def axis_of_length_one(x, dim=-1):
-    y = x.unsqueeze(-1)
-    return _shares(_shifted(y, -1), -1).squeeze(-1)
+    return _softmax(x, dim, share=lambda e, dim: e / e)
 
 
 @mistake(
     "takes powers of two instead of powers of e",
     ask="Which base does softmax have, and what does another one do to how sharp it is?",
+    hint="Where to look",
 )
 def powers_of_two(x, dim=-1):
-    return _shares(torch.exp2(x - x.amax(dim, keepdim=True)), dim)
+    return _softmax(x, dim, power=torch.exp2)
+
+
+@mistake(
+    "takes exponentials of minus the scores: the lowest score gets the most",
+    ask="Which word should get the largest weight, and which one does?",
+    hint="Where to look",
+)
+def minus_the_scores(x, dim=-1):
+    return _softmax(-x, dim)
+
+
+@mistake(
+    "stops at the logarithms of the weights",
+    ask="Can a share be negative? What undoes a logarithm?",
+    hint="Where to look",
+)
+def logarithms(x, dim=-1):
+    return x - x.logsumexp(dim, keepdim=True)
 
 
 @mistake(
     "puts a small constant under the division instead of subtracting the maximum",
     ask="How large is your sum for a row of very negative scores, beside your constant?",
+    hint="Scores of a thousand",
 )
 def epsilon_instead_of_maximum(x, dim=-1):
     e = torch.exp(x.clamp(max=80))
@@ -155,15 +235,16 @@ def epsilon_instead_of_maximum(x, dim=-1):
 @mistake(
     "adds 1 to the sum: the weights of a row sum to less than one",
     ask="Your shift multiplies above and below alike; does the added 1 get that factor too?",
+    hint="Where to look",
 )
 def one_too_many(x, dim=-1):
-    e = _shifted(x, dim)
-    return e / (1 + e.sum(dim, keepdim=True))
+    return _softmax(x, dim, share=lambda e, dim: e / (1 + e.sum(dim, keepdim=True)))
 
 
 @mistake(
     "works in place: the caller's scores are overwritten",
     ask="Call your function twice with the same tensor. Why would the second answer differ?",
+    hint="Almost there",
 )
 def in_place(x, dim=-1):
     x -= x.amax(dim, keepdim=True)
@@ -173,22 +254,25 @@ def in_place(x, dim=-1):
 @mistake(
     "cuts the result off from the graph",
     ask="Take a loss that depends on the weights; does a gradient arrive?",
+    hint="Almost there",
 )
 def detached(x, dim=-1):
-    return _shares(_shifted(x, dim), dim).detach()
+    return _softmax(x.detach(), dim)
 
 
 @mistake(
     "always answers in float32",
     ask="Which dtype did the scores have, and which do your weights have?",
+    hint="Almost there",
 )
 def always_float32(x, dim=-1):
-    return _shares(_shifted(x.float(), dim), dim)
+    return _softmax(x.float(), dim)
 
 
 @mistake(
     "replaces what is not a number by zero instead of avoiding it",
     ask="Your rows are finite now. Do they still sum to 1?",
+    hint="Scores of a thousand",
 )
 def nan_to_zero(x, dim=-1):
     return torch.nan_to_num(_shares(torch.exp(x), dim), nan=0.0, posinf=0.0)

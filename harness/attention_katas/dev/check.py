@@ -2,7 +2,8 @@
 
 It proves of every kata what its tests are for: the reference passes, the untouched stub is not
 started, every known mistake fails, every harmless look-alike passes, and made-up answers earn
-not a single check.
+not a single check. And of the diagnosis: every mistake is called by its own name, two entries that
+no question tells apart are declared to be alike, and no look-alike is blamed for anything.
 """
 
 from __future__ import annotations
@@ -47,12 +48,16 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
         report.summary = "looked no further"
         return report
     _expect(report, judge.judge(submission(catalog, kata, kata.stub)), v.NOT_STARTED, "the stub")
+    report.problems += entry_problems(kata, entries)
     for entry in entries:
-        verdict = judge.judge(_made(kata, mistakes.source_of(kata, entry)), until_failure=True)
+        made = _made(kata, mistakes.source_of(kata, entry))
         if entry.harmless:
+            verdict = judge.judge(made, suspect=True)
             _expect(report, verdict, v.PASSED, f"harmless {entry.id!r}")
+            report.problems += blame_problems(entry, verdict)
         else:
-            report.problems += mistake_problems(entry, verdict)
+            verdict = judge.judge(made, until_failure=True)
+            report.problems += mistake_problems(entry, verdict) or name_problems(entry, verdict)
     for name, answer in mistakes.FAKES.items():
         verdict = judge.judge(_made(kata, mistakes.fake_source(kata, kata.reference, answer)))
         earned = [check.name for check in verdict.checks if check.outcome == v.PASSED]
@@ -146,9 +151,51 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
         return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {verdict.message}"]
     if first.rung == "nothing banned":
         return [f"the mistake {entry.id!r} calls a built-in that the kata bans"]
-    if not entry.title or not entry.ask.rstrip().endswith("?"):
+    asks = entry.ask.rstrip().endswith("?") or entry.kind == mistakes.CONVENTION
+    if not entry.title or not entry.ask or not asks:
         return [f"the mistake {entry.id!r} has no title, or its `ask` is no question"]
     return []
+
+
+def entry_problems(kata: Kata, entries: list[mistakes.Mistake]) -> list[str]:
+    """What entries say of each other and of the hints has to be there."""
+    ids, rungs = {entry.id for entry in entries}, [title for title, _ in kata.hints()]
+    found = []
+    for entry in entries:
+        if entry.of and entry.of not in kata.functions:
+            found.append(f"the entry {entry.id!r} is of {entry.of!r}, which the kata does not ask")
+        if entry.like and entry.like not in ids:
+            found.append(f"the entry {entry.id!r} is like {entry.like!r}, which is no entry")
+        if entry.hint and entry.hint not in rungs:
+            found.append(
+                f"the entry {entry.id!r} points to a hint {entry.hint!r} that is not there"
+            )
+    return found
+
+
+def name_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
+    """The mistake has to be called by its name, or by that of the entry it is like."""
+    wanted = entry.like or entry.id
+    found = [d for d in verdict.diagnoses if d.kind != v.EARLIER_WORK]
+    if len(found) == 1 and [cause.id for cause in found[0].causes] == [wanted]:
+        return []
+    undecided = [name for d in found for name in d.undecided]
+    if undecided:
+        others = ", ".join(name for name in undecided if name != wanted)
+        return [
+            f"no question tells {entry.id!r} from {others}; "
+            "add a probe that does to probes.py, or declare one like the other"
+        ]
+    told = [cause.id for d in found for cause in d.causes]
+    said = f"is called {', '.join(told)}" if told else "is not named"
+    return [f"the mistake {entry.id!r} {said}"]
+
+
+def blame_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
+    """Nothing may be said against a harmless look-alike."""
+    said = [cause.id for d in verdict.diagnoses for cause in d.causes]
+    said += [symptom for d in verdict.diagnoses for symptom in d.symptoms]
+    return [f"harmless {entry.id!r} is blamed: {text}" for text in said]
 
 
 def _made(kata: Kata, source: str) -> Submission:

@@ -31,7 +31,9 @@ class Call:
     names are those of all tensors among the inputs, in the order in which they are sent;
     output_device is where the answer lived; changed maps the position of a tensor that no longer
     holds what was sent to what it holds now; rearranged is a key of a dict among the inputs under
-    which something else stands now, or nothing.
+    which something else stands now, or nothing; elsewhere says that the inputs claimed another
+    device. Without an answer, `raised` says why (kinds: its classes), or `lost` that none came back
+    at all. gradients are what came back for `upstream`. tolerance: for inputs far from unit spread.
     """
 
     function: str
@@ -44,6 +46,13 @@ class Call:
     output_device: str = ""
     changed: dict[int, torch.Tensor] = field(default_factory=dict)
     rearranged: str = ""
+    elsewhere: bool = False
+    raised: Raised | None = None
+    kinds: tuple[str, ...] = ()
+    lost: bool = False
+    tolerance: float | None = None
+    upstream: torch.Tensor | None = None
+    gradients: list[torch.Tensor | None] | None = None
 
     def evidence(self, **more: Any) -> Evidence:
         return Evidence(call=self.text, inputs=self.inputs, **more)
@@ -86,10 +95,13 @@ class Conversation:
         learner: Learner,
         device: str,
         hung: set[str],
+        call_seconds: float | None = None,
     ) -> None:
+        """call_seconds: what a call may take, when that is not the learner's own limit."""
         self.submission, self.reference, self.learner = submission, reference, learner
         self.device = device
         self.hung = hung
+        self.call_seconds = call_seconds or learner.limits.call_seconds
         self.calls: list[Call] = []
         self.audit: list[str] = []
         self._ids = itertools.count(1)
@@ -114,7 +126,9 @@ class Conversation:
         elsewhere: pretend that the inputs live on another device (see learner/elsewhere.py).
         """
         self._may_call(function)
-        call = described(getattr(self.reference, function), args, kwargs)
+        reference = getattr(self.reference, function)
+        call = described(reference, copied(args), copied(kwargs))
+        call.elsewhere = elsewhere
         self.calls.append(call)
         tensors: wire.Tensors = {}
         number = next(self._ids)
@@ -127,7 +141,7 @@ class Conversation:
             "device": self.device,
             "elsewhere": elsewhere,
         }
-        reply, sent = self._ask(request, tensors, self.learner.limits.call_seconds, call)
+        reply, sent = self._ask(request, tensors, self.call_seconds, call)
         self._note(call, reply, sent)
         leaves = [t for t in tensors_in((args, kwargs)) if t.requires_grad]
         answer = call.answer
@@ -144,9 +158,10 @@ class Conversation:
     ) -> list[torch.Tensor | None]:
         """The gradients that the learner's code sends back to the inputs of call `number`."""
         tensors: wire.Tensors = {}
+        call.upstream = upstream.detach().clone()
         request = {"do": "backward", "id": number, "upstream": wire.pack(upstream, tensors)}
         try:
-            reply, sent = self._ask(request, tensors, self.learner.limits.call_seconds, call)
+            reply, sent = self._ask(request, tensors, self.call_seconds, call)
         except failures.CheckFailed as failure:
             failure.rung, failure.message = "gradients", f"backward(): {failure.message}"
             raise
@@ -154,7 +169,9 @@ class Conversation:
         specs = reply.get("gradients")
         if not isinstance(specs, list):
             raise failures.Crashed("the answer to backward() was not understood", "gradients")
-        return [None if spec is None else self._tensor(spec, sent) for spec in specs]
+        found = [None if spec is None else self._tensor(spec, sent) for spec in specs]
+        call.gradients = found
+        return found
 
     def _may_call(self, function: str) -> None:
         if function in self.submission.unwritten[self.submission.kata.module]:
@@ -208,14 +225,17 @@ class Conversation:
         try:
             reply, sent = self.learner.ask(request, tensors, seconds=seconds)
         except LearnerTimedOut as error:
+            self._lose(call)
             if call is not None:
                 self.hung.add(call.function)
             message = f"stopped after {error.seconds:g} s without an answer"
             raise failures.TimedOut(message, "answered", evidence) from None
         except LearnerOutgrew as error:
+            self._lose(call)
             kind = failures.OutOfMemory if error.memory else failures.Crashed
             raise kind(error.reason, "answered", evidence) from None
         except LearnerDied as error:
+            self._lose(call)
             raise failures.Crashed(error.reason, "answered", evidence) from None
         noted = reply.get("audit")
         self.audit += [str(what)[:100] for what in noted[:50]] if isinstance(noted, list) else []
@@ -227,9 +247,18 @@ class Conversation:
             raise failures.CheckFailed(message, "nothing banned", evidence)
         return reply, sent
 
+    @staticmethod
+    def _lose(call: Call | None) -> None:
+        if call is not None:
+            call.lost = True
+
     def _raised(self, data: dict[str, Any], call: Call | None) -> failures.CheckFailed:
         """The failure that an exception in the learner's code amounts to."""
         raised = exception(data, self.submission)
+        kinds = data.get("kinds")
+        kinds = [str(kind)[:200] for kind in kinds[:50]] if isinstance(kinds, list) else []
+        if call is not None:
+            call.raised, call.kinds = raised, tuple(kinds)
         evidence = call.evidence(raised=raised) if call else Evidence(raised=raised)
         banned = data.get("banned")
         if isinstance(banned, list) and banned:
@@ -249,8 +278,7 @@ class Conversation:
             message = f"cannot be called as {call.text}"
             return failures.CheckFailed(message, "answered", evidence)
         failure = failures.CheckFailed(f"raised {raised.type}", "answered", evidence)
-        kinds = data.get("kinds")
-        failure.kinds = [str(kind) for kind in kinds] if isinstance(kinds, list) else []
+        failure.kinds = kinds
         return failure
 
     def _unwritten_sibling(self, raised: Raised) -> str:
@@ -329,6 +357,28 @@ def _not_a_tensor(call: Call, kind: str, shown: str) -> failures.CheckFailed:
         message = f"returned a {kind}, not a tensor"
     evidence = call.evidence(returned=shown or kind, wanted="a torch.Tensor")
     return failures.CheckFailed(message, "type", evidence)
+
+
+def mapped(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """`value` with every tensor in it replaced."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(mapped(item, change) for item in value)
+    return value
+
+
+def copied(value: Any) -> Any:
+    """What a check asked, as it was then: it may write into its tensors later (gradcheck does)."""
+    return mapped(value, lambda t: copy_of(t).requires_grad_(t.requires_grad))
+
+
+def copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy without history, with the strides of the original."""
+    copy = torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype)
+    return copy.copy_(tensor.detach())
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:

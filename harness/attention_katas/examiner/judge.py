@@ -7,7 +7,7 @@ import importlib.util
 import secrets
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,11 +16,12 @@ import pytest
 import torch
 
 from attention_katas import verdict as v
-from attention_katas.catalog import Kata
+from attention_katas.catalog import Kata, read_kata
 from attention_katas.devices import Device
 from attention_katas.errors import CouldNotGrade
 from attention_katas.examiner import canary, failures
 from attention_katas.examiner.conversation import Conversation
+from attention_katas.examiner.diagnosis import inquiry
 from attention_katas.examiner.plugin import Examination, Round, title
 from attention_katas.examiner.session import Session
 from attention_katas.intake import blank, not_started
@@ -66,14 +67,20 @@ class Judge:
         self._examination = Examination()
         self._session = Session([kata.tests for kata in katas], self._examination)
         self._references = {kata.name: load_module(kata.reference) for kata in katas}
+        self._knowledge: dict[str, inquiry.Knowledge] = {}
 
     def judge(
-        self, submission: Submission, seed: int | None = None, until_failure: bool = False
+        self,
+        submission: Submission,
+        seed: int | None = None,
+        until_failure: bool = False,
+        suspect: bool = False,
     ) -> v.Verdict:
         """The verdict. Never raises for anything that a submission does.
 
         seed: decides all inputs; a fresh one when None. It stands in the verdict.
         until_failure: the checks behind the first that fails are not made.
+        suspect: look for causes even when all checks pass, to see that right code is not blamed.
         """
         started = time.perf_counter()
         kata = submission.kata
@@ -89,7 +96,7 @@ class Judge:
             for _ in range(2):
                 verdict.checks = []
                 if self._loads(submission, verdict):
-                    self._examine(submission, verdict, until_failure)
+                    self._examine(submission, verdict, until_failure, suspect)
                 killed = _killed(verdict)
                 if not killed:
                     break
@@ -164,7 +171,9 @@ class Judge:
             )
         return learner
 
-    def _examine(self, submission: Submission, verdict: v.Verdict, until_failure: bool) -> None:
+    def _examine(
+        self, submission: Submission, verdict: v.Verdict, until_failure: bool, suspect: bool
+    ) -> None:
         kata = submission.kata
         current = Round(
             submission=submission,
@@ -186,6 +195,49 @@ class Judge:
         verdict.message = first.message if first else ""
         raised = first.evidence.raised if first and first.evidence else None
         verdict.next_step = _earlier_kata(raised, submission)
+        if verdict.outcome != v.PASSED or suspect:
+            self._diagnose(verdict, current, inquiry.suspect if suspect else inquiry.diagnose)
+
+    def _diagnose(
+        self,
+        verdict: v.Verdict,
+        current: Round,
+        look: Callable[[inquiry.Case], list[v.Diagnosis]],
+    ) -> None:
+        """Say what is behind the failure. That cannot change the verdict, even if we break."""
+        submission = current.submission
+        try:
+            case = inquiry.case_of(current, self._known(submission), self._take)
+            verdict.diagnoses = look(case)
+        except Exception as error:  # noqa: BLE001 - ours, whatever it is
+            told = f"the cause could not be looked for: {type(error).__name__}: {error}"[:300]
+            verdict.diagnoses = [v.Diagnosis("", v.NO_DIAGNOSIS, symptoms=[told])]
+        for found in verdict.diagnoses:
+            if found.kind == v.EARLIER_WORK and found.file != submission.kata.file:
+                verdict.next_step = f"kata run {found.file.removesuffix('.py').replace('_', '-')}"
+                break
+
+    def _known(self, submission: Submission) -> inquiry.Knowledge:
+        """What is known of a kata and of the earlier ones that the submission imports."""
+        kata = submission.kata
+        known = self._knowledge.get(kata.name)
+        if known is None:
+            probes = kata.folder / "probes.py"
+            known = self._knowledge[kata.name] = inquiry.Knowledge(
+                kata,
+                self._references[kata.name],
+                load_module(kata.mistakes) if kata.mistakes.exists() else ModuleType("none"),
+                load_module(probes) if probes.exists() else None,
+                {},
+                {},
+            )
+        for module in submission.sources.keys() - known.references.keys():
+            reference = kata.reference.with_name(f"{module}.py")
+            told = kata.folder.parent / module.replace("_", "-") / "kata.toml"
+            if reference.exists() and told.exists():
+                known.references[module] = reference.read_text(encoding="utf-8")
+                known.functions[module] = read_kata(told, reference.parent).functions
+        return known
 
 
 def _killed(verdict: v.Verdict) -> str:

@@ -14,7 +14,14 @@ import torch
 
 from attention_katas.devices import Device
 from attention_katas.examiner import failures, grids
-from attention_katas.examiner.conversation import Call, Conversation, Proxy, tensors_in
+from attention_katas.examiner.conversation import (
+    Call,
+    Conversation,
+    Proxy,
+    copy_of,
+    mapped,
+    tensors_in,
+)
 from attention_katas.verdict import Evidence
 
 
@@ -58,6 +65,8 @@ class Agree:
                 failure.evidence.wanted = f"{grids.shape_text(expected)} {dtype}"
             raise
         call = self._conversation.calls[-1] if self._conversation.calls else None
+        if call is not None:
+            call.tolerance = tolerance
         climb = Climb(call, weights, masked)
         climb.shape(answer, expected)
         climb.dtype(answer, expected)
@@ -315,22 +324,11 @@ def _floats(value: Any) -> list[torch.Tensor]:
 
 def _map(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     """`value` with every floating-point tensor in it replaced."""
-    if isinstance(value, torch.Tensor):
-        return change(value) if value.is_floating_point() else value
-    if isinstance(value, dict):
-        return {key: _map(item, change) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_map(item, change) for item in value)
-    return value
+    return mapped(value, lambda t: change(t) if t.is_floating_point() else t)
 
 
 def _copies(value: Any, differentiate: bool) -> Any:
-    return _map(value, lambda t: _keep_strides(t).requires_grad_(differentiate))
-
-
-def _keep_strides(tensor: torch.Tensor) -> torch.Tensor:
-    copy = torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype)
-    return copy.copy_(tensor.detach())
+    return _map(value, lambda t: copy_of(t).requires_grad_(differentiate))
 
 
 def _widened(value: Any, differentiate: bool) -> tuple[list[torch.Tensor], Any]:

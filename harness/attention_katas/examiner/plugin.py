@@ -19,14 +19,17 @@ import torch
 from attention_katas.devices import Device
 from attention_katas.errors import CouldNotGrade
 from attention_katas.examiner import failures, ladder, laws
-from attention_katas.examiner.conversation import Conversation, Solution
+from attention_katas.examiner.conversation import Call, Conversation, Solution
 from attention_katas.learner.host import Learner
 from attention_katas.submission import Submission
 
 
 @dataclass
 class Round:
-    """One submission on its way through the hidden tests."""
+    """One submission on its way through the hidden tests.
+
+    talks: the calls of each check, in order; failed: the calls with which checks have failed.
+    """
 
     submission: Submission
     reference: ModuleType
@@ -38,6 +41,8 @@ class Round:
     wrong: set[str] = field(default_factory=set)
     locks: list[str] = field(default_factory=list)
     audit: list[str] = field(default_factory=list)
+    talks: list[list[Call]] = field(default_factory=list)
+    failed: list[Call] = field(default_factory=list)
     ours: CouldNotGrade | None = None
 
 
@@ -107,6 +112,7 @@ class Examination:
         finally:
             self.printed = learner.printed()
             current.audit += self.conversation.audit
+            current.talks.append(self.conversation.calls)
             current.give_back(learner)
 
     def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -172,7 +178,9 @@ class Examination:
         except Exception as error:
             self.stand_in = True
             if self.conversation is not None:
-                self.conversation.calls.clear()
+                self.current().failed += self.conversation.calls[-1:]
+                self.current().talks.append(self.conversation.calls)
+                self.conversation.calls = []
             given: dict[str, Any] = dict(pyfuncitem.funcargs)
             _generator(self.current(), pyfuncitem.name, given.get("generator"))
             pyfuncitem.obj(**{name: given[name] for name in pyfuncitem._fixtureinfo.argnames})
@@ -192,8 +200,9 @@ class Examination:
             return {"ours": [error.message, error.next_step]}
         if not isinstance(error, failures.CheckFailed):
             return {"fault": f"{type(error).__name__}: {error}"}
+        called = self.conversation.calls if self.conversation else []
+        self.current().failed += called[-1:]
         if not item.get_closest_marker("law"):
-            called = self.conversation.calls if self.conversation else []
             functions = {called[-1].function} if called else set()
             self.current().wrong |= functions or set(self.current().submission.kata.functions)
         return {

@@ -100,6 +100,7 @@ class Session:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
                 if until_failure and self.session.testsfailed:
                     items = items[: items.index(item) + 1]
+                    self.session._setupstate.teardown_exact(None)
                     break
             self.session.exitstatus = pytest.ExitCode.OK
             reporter.pytest_sessionfinish(self.session)

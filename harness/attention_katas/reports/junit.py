@@ -32,6 +32,8 @@ def _suite(root: xml.Element, verdict: v.Verdict) -> None:
     properties = xml.SubElement(suite, "properties")
     facts = {"outcome": verdict.outcome, "seed": str(verdict.seed), "device": verdict.device}
     facts |= {"locks": ", ".join(verdict.locks)} if verdict.locks else {}
+    causes = [cause.id for found in verdict.diagnoses for cause in found.causes]
+    facts |= {"diagnosis": ", ".join(causes)} if causes else {}
     for name, value in {**facts, **verdict.versions}.items():
         xml.SubElement(properties, "property", name=name, value=_text(value))
     counts = {"tests": len(checks), "failures": 0, "errors": 0, "skipped": 0}

@@ -104,6 +104,8 @@ class Screen:
         """
         self._head(verdict, kata)
         self._checks(verdict)
+        for diagnosis in verdict.diagnoses:
+            self._diagnosis(diagnosis, kata)
         self._why(verdict)
         self._printed(verdict)
         if verdict.outcome == v.PASSED:
@@ -152,6 +154,54 @@ class Screen:
         if any(check.outcome == v.NOT_REACHED for check in verdict.checks):
             self.line(f"({self.signs.waiting} waits until the values are right)", "dim", indent=2)
         self.line()
+
+    def _diagnosis(self, found: v.Diagnosis, kata: Kata) -> None:
+        """What is behind the failure of one function: its name, a question, two numbers, a hint."""
+        titles, sign = [cause.title for cause in found.causes], Text.assemble(("! ", "yellow"))
+        if found.kind == v.EARLIER_WORK and found.file != kata.file:
+            name = found.file.removesuffix(".py")
+            titles = [f"is not to blame: {found.file} is. With a right {name} it answers rightly"]
+        elif found.kind == v.EARLIER_WORK:
+            titles = [f"{found.causes[0].title}: look there first"]
+        elif found.kind == v.CONVENTION:
+            titles = ["follows another convention: it " + " and ".join(titles)]
+        elif found.kind == v.SYMPTOMS:
+            titles = ["answers as no known mistake does. What is broken:"]
+        elif found.kind == v.NO_DIAGNOSIS:
+            titles = found.symptoms
+        for title in titles:
+            head = Text.assemble(sign, (f"{found.function} " if found.function else "", "bold"))
+            self.line(head.append(signs.safe(title), "bold"), indent=2, hang=2)
+        if not titles:
+            return
+        for cause in found.causes if found.kind != v.EARLIER_WORK else ():
+            label = "contract" if found.kind == v.CONVENTION and cause.ask[-1:] != "?" else "think"
+            self.field(label, cause.ask, width=11)
+        if found.kind != v.NO_DIAGNOSIS:
+            for said in found.symptoms:
+                self.field(
+                    "because" if found.causes else "-", said, width=11 if found.causes else 2
+                )
+        self._seen(found)
+        for level, hint in dict.fromkeys((c.level, c.hint) for c in found.causes if c.level):
+            command = self.complete(f"kata hint {kata.name} --level {level}")
+            self.field("hint", f"{command}  ({hint})", width=11)
+        self.line()
+
+    def _seen(self, found: v.Diagnosis) -> None:
+        """How sure that is: how many answers it explains, and one of them in numbers."""
+        if not found.causes or found.kind == v.EARLIER_WORK:
+            return
+        answers = "the one answer" if found.explained == 1 else f"all {found.explained} answers"
+        text = f"explains {answers} that were compared"
+        if found.call and found.at is not None:
+            yours, expected = (
+                (f"{n:.4g}" if isinstance(n, float) else str(n))
+                for n in (found.yours, found.expected)
+            )
+            place = ", ".join(map(str, found.at))
+            text += f"; in {found.call}, entry [{place}] is {yours}, expected {expected}"
+        self.field("seen", text, width=11)
 
     def _why(self, verdict: v.Verdict) -> None:
         """The first check that fails: what was asked, what came back, what was expected."""

@@ -1,0 +1,410 @@
+"""From a failed submission to diagnoses.
+
+A mistake explains a failure when it does what the learner's code did on every recorded call, and
+on every further question. Questions are chosen to separate the mistakes that are left; when one is
+left it is asked all others too. When none is left, two at once are tried; then properties are
+measured, and said in words. Nothing is ever guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from attention_katas import mistakes, probing
+from attention_katas import verdict as v
+from attention_katas.catalog import Kata
+from attention_katas.devices import Device
+from attention_katas.examiner import failures, grids
+from attention_katas.examiner.conversation import Call, tensors_in
+from attention_katas.examiner.diagnosis import behaviour, blame, exceptions, hypotheses
+from attention_katas.examiner.diagnosis.hypotheses import Hypothesis
+from attention_katas.examiner.diagnosis.witness import Silent, Witness, listening
+from attention_katas.examiner.plugin import Draw, Round
+from attention_katas.learner.host import Learner
+from attention_katas.submission import Submission
+
+SYMPTOMS = 3  # as many as one can take in
+RANDOM_CALLS = 48
+SECONDS = 3.0  # after which nothing more far-fetched is tried
+
+
+@dataclass
+class Knowledge:
+    """What is known of a kata: its mistakes, and what to ask. Loaded once.
+
+    references and functions: of this and of the earlier katas, by module: the text of the right
+    answer, and the names of what it asks for.
+    """
+
+    kata: Kata
+    reference: ModuleType
+    mistakes: ModuleType
+    probes: ModuleType | None
+    references: dict[str, str]
+    functions: dict[str, tuple[str, ...]]
+
+    def axes(self) -> dict[str, str]:
+        return dict(getattr(self.probes, "AXES", {}))
+
+
+@dataclass
+class Case:
+    """One failed submission: what is known, what was recorded, and how to ask more.
+
+    silent: the process that is asked knows what no learner's code may know, so nothing that it
+    answers is shown.
+    """
+
+    knowledge: Knowledge
+    submission: Submission
+    device: Device
+    seed: int
+    talks: list[list[Call]]
+    failed: list[Call]
+    take: Callable[[Submission], Learner]
+    give_back: Callable[[Learner], None]
+    silent: bool = False
+
+    def listen(self, submission: Submission) -> Any:
+        return listening(
+            submission, self.knowledge.reference, self.device.name, self.take, self.give_back
+        )
+
+
+def case_of(current: Round, knowledge: Knowledge, take: Callable[[Submission], Learner]) -> Case:
+    """The case that a round through the hidden tests makes."""
+    return Case(
+        knowledge=knowledge,
+        submission=current.submission,
+        device=current.device,
+        seed=current.seed,
+        talks=current.talks,
+        failed=current.failed,
+        take=take,
+        give_back=current.give_back,
+    )
+
+
+def suspect(case: Case) -> list[v.Diagnosis]:
+    """What would be said of each function, even though nothing failed: of right code, nothing."""
+    with behaviour.quiet():
+        return [Inquiry(case, name).find() for name in case.knowledge.kata.functions]
+
+
+def diagnose(case: Case) -> list[v.Diagnosis]:
+    """A diagnosis for each function of the kata with which a check failed, in their order."""
+    kata = case.knowledge.kata
+    failing = {call.function for call in case.failed}
+    unwritten = case.submission.unwritten.get(kata.module, frozenset())
+    wrong = [name for name in kata.functions if name in failing and name not in unwritten]
+    with behaviour.quiet():
+        found = []
+        for name in wrong:
+            earlier, rest = blame.find(case, name, wrong[: wrong.index(name)])
+            found.append(earlier or Inquiry(rest, name).find())
+    return found
+
+
+class Inquiry:
+    """What is wrong with one function."""
+
+    def __init__(self, case: Case, function: str) -> None:
+        self.case, self.name = case, function
+        known = case.knowledge
+        self.reference = getattr(known.reference, function)
+        self.right = Hypothesis((), self.reference)
+        self.talks = [
+            [call for call in talk if call.function == function and not call.lost]
+            for talk in case.talks
+        ]
+        self.talks = [talk for talk in self.talks if talk]
+        self.asked: list[Call] = []
+        only = len(known.kata.functions) == 1
+        self.known = hypotheses.entries(known.mistakes, function, only)
+        self.singles = [one for one in self.known if not one.entries[0].harmless]
+        self.randoms = [
+            entry
+            for entry, _ in mistakes.entries_in(known.mistakes)
+            if entry.random and (entry.of == function or (only and not entry.of))
+        ]
+        self.waiting = probing.marked(known.probes, probing.PROBE, function) if known.probes else []
+        self.witness: Witness | None = None
+        self.until = time.monotonic() + SECONDS
+
+    def find(self) -> v.Diagnosis:
+        with self.case.listen(self.case.submission) as self.witness:
+            return self._find()
+
+    def _find(self) -> v.Diagnosis:
+        left = self._consistent(self.singles)
+        while self._choose(left):
+            left = self._consistent(left)
+        if left:
+            while self.waiting:
+                self._put(self.waiting[0])
+            left = self._consistent(left)
+        if not left:
+            while self.waiting:
+                self._put(self.waiting[0])
+            if self._at_random():
+                return self._noise()
+            left = self._several_at_once()
+        left = [one for one in left if self._differs(one)]
+        sure = self._one_name(left)
+        if sure is not None:
+            return self._named(sure)
+        found = self._told_by_symptoms()
+        found.undecided = ["+".join(entry.id for entry in one.entries) for one in left]
+        return found
+
+    # What is known so far
+
+    def _calls(self) -> list[Call]:
+        return [call for talk in [*self.talks, self.asked] for call in talk]
+
+    def _consistent(self, among: Sequence[Hypothesis]) -> list[Hypothesis]:
+        """Those that did the same on every call so far."""
+        first = self._telling()
+        left = [one for one in among if one.remembers or all(one.agrees(call) for call in first)]
+        return [
+            one
+            for one in left
+            if all(one.agrees_throughout(talk) for talk in [*self.talks, self.asked])
+        ]
+
+    def _telling(self) -> list[Call]:
+        """A few small calls that the right function answers otherwise: most drop out there."""
+        wrong = [call for call in self._calls() if call.answer is not None and not call.elsewhere]
+        wrong = sorted(wrong, key=_size)
+        return [call for call in wrong if not self.right.agrees(call)][:2]
+
+    def _differs(self, one: Hypothesis) -> bool:
+        """It is wrong somewhere where the learner's code is wrong too."""
+        for call in self._calls():
+            does = self.right.does(call)
+            if not behaviour.alike(does, one.does(call), call) and not behaviour.alike(
+                does, behaviour.recorded(call), call
+            ):
+                return True
+        return one.remembers
+
+    def _one_name(self, left: Sequence[Hypothesis]) -> Hypothesis | None:
+        """The one name that all that is left goes by; None when there are several, or none."""
+        by_id = {one.entries[0].id: one.entries[0] for one in self.known}
+        names = {tuple(by_id.get(entry.like, entry) for entry in one.entries): one for one in left}
+        if len(names) != 1:
+            return None
+        entries, one = next(iter(names.items()))
+        return replace(one, entries=entries)
+
+    # Asking
+
+    def _choose(self, left: Sequence[Hypothesis]) -> bool:
+        """Ask the question that splits best what is left; False when none does."""
+        if len(left) < 2 or not self.waiting or self.witness is None:
+            return False
+        best, smallest = None, len(left)
+        for probe in self.waiting:
+            largest = self._largest_group(left, self._questions(probe))
+            if largest < smallest:
+                best, smallest = probe, largest
+        if best is None:
+            return False
+        self._put(best)
+        return True
+
+    def _largest_group(
+        self, left: Sequence[Hypothesis], questions: Sequence[probing.Question]
+    ) -> int:
+        """How many of what is left would answer alike, at most."""
+        calls = [_imagined(self.name, question) for question in questions]
+        groups: list[tuple[Hypothesis, int]] = []
+        for one in left:
+            for place, (other, count) in enumerate(groups):
+                if all(behaviour.alike(one.does(call), other.does(call), call) for call in calls):
+                    groups[place] = (other, count + 1)
+                    break
+            else:
+                groups.append((one, 1))
+        return max(count for _, count in groups)
+
+    def _questions(self, probe: Callable[..., Any]) -> list[probing.Question]:
+        return probing.questions(probe(self._draw(probe.__name__)))
+
+    def _put(self, probe: Callable[..., Any]) -> None:
+        """Ask the learner's code all questions of a probe."""
+        self.waiting.remove(probe)
+        if self.witness is None:
+            return
+        for question in self._questions(probe):
+            try:
+                self.asked.append(self.witness.ask(self.name, question))
+            except Silent:
+                self.witness = None
+                self.waiting.clear()
+                return
+
+    def _draw(self, what: str) -> Draw:
+        text = f"{self.case.seed}/{self.case.knowledge.kata.name}/{self.name}/{what}"
+        number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+        return Draw(torch.Generator().manual_seed(number), self.case.device)
+
+    # Chance
+
+    def _at_random(self) -> bool:
+        """Whether one and the same question gets ever new answers."""
+        base = next((call for call in self._calls() if call.answer is not None), None)
+        if base is None or self.witness is None or base.elsewhere:
+            return False
+        question = probing.Question(base.args, base.kwargs, base.tolerance)
+        try:
+            answers = [self.witness.ask(self.name, question).answer for _ in range(4)]
+        except Silent:
+            self.witness = None
+            return False
+        return not any(
+            one is None or other is None or behaviour.same_answer(one, other, base.tolerance)
+            for one, other in itertools.pairwise(answers)
+        )
+
+    def _noise(self) -> v.Diagnosis:
+        """Answers that differ from call to call: right on average, or not even that."""
+        told = "asked the same question again, it gives another answer: something is left to chance"
+        call = min(
+            (c for c in self._calls() if c.answer is not None and not c.elsewhere),
+            key=_size,
+        )
+        question = probing.Question(call.args, call.kwargs, call.tolerance)
+        answers = []
+        try:
+            for _ in range(RANDOM_CALLS if self.witness and self.randoms else 0):
+                answer = self.witness.ask(self.name, question).answer if self.witness else None
+                answers += [] if answer is None else [answer.double()]
+        except Silent:
+            self.witness = None
+        expected = self.right.does(call).answer
+        if len(answers) == RANDOM_CALLS and expected is not None:
+            every = torch.stack(answers)
+            if every.shape[1:] == expected.shape:
+                error = every.std(0) / RANDOM_CALLS**0.5
+                off = (every.mean(0) - expected).abs()
+                if bool((off <= 5 * error + 1e-6).all()) and len(self.randoms) == 1:
+                    entry = self.randoms[0]
+                    found = self._named(Hypothesis((entry,), self.reference))
+                    return replace(found, explained=RANDOM_CALLS)
+        found = self._told_by_symptoms()
+        found.symptoms = [told, *found.symptoms][:SYMPTOMS]
+        return found
+
+    # Several at once
+
+    def _several_at_once(self) -> list[Hypothesis]:
+        if not self._telling():
+            return []
+        samples = [behaviour.positional(self.reference, call) for call in self._samples()]
+        parts = hypotheses.parts(self.known, samples)
+        for stage in hypotheses.combinations(parts):
+            left = [one for one in self._consistent(stage) if self._differs(one)]
+            if left or time.monotonic() > self.until:
+                return left
+        return []
+
+    def _samples(self) -> list[Call]:
+        """One call of each manner of calling, to see what a mistake changes."""
+        kinds: dict[str, Call] = {}
+        for call in sorted(self._calls(), key=_size):
+            kinds.setdefault(call.text, call)
+        return list(kinds.values())[:8]
+
+    # Telling
+
+    def _named(self, sure: Hypothesis) -> v.Diagnosis:
+        rungs = [title for title, _ in self.case.knowledge.kata.hints()]
+        kind = v.MISTAKE if len(sure.entries) == 1 else v.TWO_MISTAKES
+        if any(entry.kind == mistakes.CONVENTION for entry in sure.entries):
+            kind = v.CONVENTION
+        found = v.Diagnosis(self.name, kind, explained=len(self._calls()))
+        for entry in sure.entries:
+            level = rungs.index(entry.hint) + 1 if entry.hint in rungs else 0
+            found.causes.append(v.Cause(entry.id, entry.title, entry.ask, entry.hint, level))
+        self._show(found)
+        found.symptoms = self._exception()
+        return found
+
+    def _show(self, found: v.Diagnosis) -> None:
+        """The plainest of the answers: the smallest question, two numbers."""
+        if self.case.silent:
+            return
+        for call in sorted(self._calls(), key=_size):
+            answer, expected = call.answer, self.right.does(call).answer
+            if answer is None or expected is None or answer.shape != expected.shape:
+                continue
+            if self.right.agrees(call) or call.elsewhere or not answer.numel():
+                continue
+            if answer.is_complex():
+                continue
+            gap = (answer.double() - expected.double()).abs().nan_to_num(nan=float("inf"))
+            if not bool((gap > 1e-3 * (1 + expected.double().abs())).any()):
+                continue
+            at = (gap == gap.max()).nonzero()[0].tolist()
+            found.call, found.at = call.text, at
+            found.yours = grids.plain(float(answer[tuple(at)]))
+            found.expected = grids.plain(float(expected[tuple(at)]))
+            return
+
+    def _exception(self) -> list[str]:
+        """What the first exception says about the axes that met."""
+        if self.case.silent:
+            return []
+        raised = next((call for call in self.case.failed if call.function == self.name), None)
+        if raised is None or raised.raised is None:
+            return []
+        told = exceptions.explain(raised, self.reference, self.case.knowledge.axes())
+        return [told] if told else []
+
+    def _told_by_symptoms(self) -> v.Diagnosis:
+        found = v.Diagnosis(self.name, v.SYMPTOMS, symptoms=self._exception())
+        found.symptoms += self._symptoms()
+        found.symptoms = found.symptoms[:SYMPTOMS]
+        if not found.symptoms:
+            found.kind = v.NO_DIAGNOSIS
+        self._show(found)
+        return found
+
+    def _symptoms(self) -> list[str]:
+        """Which properties are broken, measured on the learner's own answers."""
+        probes = None if self.case.silent else self.case.knowledge.probes
+        told: list[str] = []
+        for measure in probing.marked(probes, probing.SYMPTOM, self.name) if probes else ():
+            if self.witness is None or len(told) >= SYMPTOMS:
+                break
+            witness = self.witness
+            ask = lambda *a, **k: witness.answer(self.name, *a, **k)  # noqa: B023, E731
+            try:
+                said = measure(ask, self._draw(measure.__name__))
+            except Silent:
+                self.witness = None
+            except (failures.CheckFailed, RuntimeError, IndexError, TypeError, ValueError):
+                continue  # what came back cannot be measured in this way
+            else:
+                told += [said] if said else []
+        return told
+
+
+def _imagined(function: str, question: probing.Question) -> Call:
+    """A question that has not been put yet, to see what hypotheses would answer."""
+    call = Call(function, question.args, question.kwargs, "", [], [])
+    call.tolerance = question.tolerance
+    return call
+
+
+def _size(call: Call) -> int:
+    return sum(tensor.numel() for tensor in tensors_in((call.args, call.kwargs)))

@@ -1,0 +1,247 @@
+"""What the diagnosis asks about multi-head attention."""
+
+import torch
+
+from attention_katas.probing import ask, broken, close, furthest, probe, symptom
+
+AXES = {"x": "B T D", "num_heads": "H", "keep": "B T"}
+NAMES = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v", "w_o", "b_o")
+KEEP = torch.tensor([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0], [1, 1, 1, 1, 1]]).bool()
+LEFT = torch.tensor([[0, 0, 1, 1, 1], [0, 1, 0, 1, 0], [0, 0, 0, 0, 0]]).bool()
+
+
+def _layer(draw, width, dtype=None):
+    return {
+        name: draw(width, width, dtype=dtype, spread=width**-0.5)
+        if name[0] == "w"
+        else draw(width, dtype=dtype, spread=0.5)
+        for name in NAMES
+    }
+
+
+def _plain(width):
+    eye = torch.eye(width, dtype=torch.float64)
+    return {name: eye if name[0] == "w" else torch.zeros_like(eye[0]) for name in NAMES}
+
+
+@probe("split_heads")
+def split(draw):
+    return draw(2, 5, 12), 3
+
+
+@probe("split_heads")
+def split_a_cube(draw):
+    return draw(3, 3, 9), 3
+
+
+@probe("split_heads")
+def split_what_does_not_divide(draw):
+    return draw(2, 5, 7), 2
+
+
+@probe("merge_heads")
+def merge(draw):
+    return draw(2, 3, 5, 4)
+
+
+@probe("merge_heads")
+def merge_a_cube(draw):
+    return draw(3, 3, 3, 3)
+
+
+@probe("multi_head_attention")
+def all_sizes_different(draw):
+    return draw(2, 5, 12), _layer(draw, 12), 3
+
+
+@probe("multi_head_attention")
+def all_sizes_equal(draw):
+    return ask(draw(4, 4, 16), _layer(draw, 16), 4, gradients=True)
+
+
+@probe("multi_head_attention")
+def projections_that_change_nothing(draw):
+    return draw(2, 5, 6), _plain(6), 2
+
+
+@probe("multi_head_attention")
+def causal(draw):
+    return ask(draw(2, 5, 12), _layer(draw, 12), 3, causal=True)
+
+
+@probe("multi_head_attention")
+def padding(draw):
+    return ask(draw(3, 5, 12), _layer(draw, 12), 4, keep=KEEP)
+
+
+@probe("multi_head_attention")
+def causal_and_padding(draw):
+    return ask(draw(3, 5, 12), _layer(draw, 12), 2, causal=True, keep=KEEP)
+
+
+@probe("multi_head_attention")
+def queries_without_keys(draw):
+    return ask(draw(3, 5, 12), _layer(draw, 12), 2, True, LEFT, gradients=True)
+
+
+@probe("multi_head_attention")
+def large_scores(draw):
+    x, layer = draw(2, 5, 12, spread=120.0), _layer(draw, 12)
+    return ask(x, layer, 3, tolerance=2e-2)
+
+
+@probe("multi_head_attention")
+def loud_padding(draw):
+    loud = torch.where(KEEP, 1.0, 5000.0)[..., None]
+    return ask(draw(3, 5, 12) * loud, _layer(draw, 12), 3, keep=KEEP, tolerance=1e-3)
+
+
+@probe("multi_head_attention")
+def low_visible_scores(draw):
+    layer = _layer(draw, 12)
+    layer["b_q"], layer["b_k"] = layer["b_q"] / 9 + 3, layer["b_k"] - 2e4
+    layer["w_q"] = layer["w_q"] / 9
+    return ask(draw(3, 5, 12), layer, 3, keep=KEEP, tolerance=2e-2)
+
+
+@probe("multi_head_attention")
+def heads_apart(draw):
+    layer = _layer(draw, 12)
+    layer["b_q"], layer["b_k"] = layer["b_q"] + 9, layer["b_k"].clone()
+    layer["b_k"][4:8] -= 300
+    return ask(draw(2, 5, 12), layer, 3, causal=True, tolerance=2e-2)
+
+
+@probe("multi_head_attention")
+def half_precision(draw):
+    layer = _layer(draw, 12, torch.float16)
+    return ask(draw(3, 5, 12, dtype=torch.float16), layer, 3, keep=KEEP)
+
+
+@probe("multi_head_attention")
+def width_that_does_not_divide(draw):
+    return draw(2, 5, 7), _layer(draw, 7), 2
+
+
+@symptom("split_heads")
+def where_entries_go(f, draw):
+    x = torch.arange(2 * 3 * 4, dtype=torch.float64).reshape(2, 3, 4)
+    heads = f(x, 2)
+    if tuple(heads.shape) != (2, 2, 3, 2):
+        return f"(2, 3, 4) split into 2 heads has shape {tuple(heads.shape)}, not (2, 2, 3, 2)"
+    right = x.reshape(2, 3, 2, 2).transpose(1, 2)
+    if not torch.equal(heads, right):
+        at, mine, wanted = furthest(heads, right)
+        return (
+            f"sequence {at[0]}, head {at[1]}, position {at[2]}, entry {at[3]} should be entry "
+            f"{int(wanted) % 4} of position {int(wanted) // 4 % 3}; "
+            f"yours is entry {int(mine) % 4} of position {int(mine) // 4 % 3}"
+        )
+
+
+@symptom("merge_heads")
+def where_slices_go(f, draw):
+    x = torch.arange(2 * 2 * 3 * 2, dtype=torch.float64).reshape(2, 2, 3, 2)
+    merged = f(x)
+    if tuple(merged.shape) != (2, 3, 4):
+        return f"2 heads of (3, 2) merge to shape {tuple(merged.shape)}, not (2, 3, 4)"
+    right = x.transpose(1, 2).flatten(2)
+    if not torch.equal(merged, right):
+        at, mine, wanted = furthest(merged, right)
+        return (
+            f"position {at[1]}, entry {at[2]} should come from head {int(wanted) // 6 % 2}, "
+            f"position {int(wanted) // 2 % 3}; yours comes from head {int(mine) // 6 % 2}, "
+            f"position {int(mine) // 2 % 3}"
+        )
+
+
+@symptom("multi_head_attention")
+def ordinary_inputs(f, draw):
+    odd = broken(f(draw(1, 4, 8), _layer(draw, 8), 2))
+    if odd:
+        return f"for ordinary inputs, {odd} outputs are no finite numbers"
+
+
+@symptom("multi_head_attention")
+def future(f, draw):
+    x, layer = draw(1, 4, 8), _layer(draw, 8)
+    before = f(x, layer, 2, causal=True)
+    x = x.clone()
+    x[:, 3] += 3
+    after = f(x, layer, 2, causal=True)
+    if not close(after[:, :3], before[:, :3]):
+        at, mine, was = furthest(after[:, :3], before[:, :3])
+        return f"causal: changing position 3 moves position {at[1]}, from {was:.3g} to {mine:.3g}"
+
+
+@symptom("multi_head_attention")
+def ten_more_of_padding(f, draw):
+    x, layer = draw(1, 4, 8), _layer(draw, 8)
+    before = f(x, layer, 2)
+    longer = torch.cat([x, draw(1, 10, 8)], 1)
+    after = f(longer, layer, 2, keep=torch.arange(14)[None] < 4)[:, :4]
+    if not close(after, before):
+        _at, mine, was = furthest(after, before)
+        return f"adding 10 padding positions moves a real output from {was:.3g} to {mine:.3g}"
+
+
+@symptom("multi_head_attention")
+def batch_is_apart(f, draw):
+    x, layer = draw(3, 4, 8), _layer(draw, 8)
+    if not close(f(x[1:2], layer, 2), f(x, layer, 2)[1:2]):
+        return "a sequence alone gives another result than in a batch"
+
+
+@symptom("multi_head_attention")
+def reads_its_weights(f, draw):
+    x, layer = draw(1, 4, 8), _layer(draw, 8)
+    before = f(x, layer, 2)
+    for name in NAMES:
+        if name != "b_k" and close(f(x, {**layer, name: layer[name] + 1}, 2), before):
+            return f"{name} has no influence on the result"
+
+
+@symptom("multi_head_attention")
+def constant_values(f, draw):
+    """With w_v = 0 every value is b_v: whatever the weights are, the blend is b_v."""
+    layer = _layer(draw, 8)
+    layer["w_v"] = layer["w_v"] * 0
+    right = layer["b_v"] @ layer["w_o"].T + layer["b_o"]
+    out = f(draw(1, 4, 8), layer, 2)
+    if not close(out, right.expand(out.shape)):
+        return "when all values are equal, the outputs are not that value: weights do not sum to 1"
+
+
+@symptom("multi_head_attention")
+def order_of_positions(f, draw):
+    x, layer = draw(1, 4, 8), _layer(draw, 8)
+    if not close(f(x.flip(1), layer, 2), f(x, layer, 2).flip(1)):
+        return "reordering the positions does more than reorder the outputs (without a mask)"
+
+
+@symptom("multi_head_attention")
+def heads_do_not_meet(f, draw):
+    x, layer = draw(1, 4, 8), _layer(draw, 8)
+    layer["w_o"] = torch.eye(8, dtype=x.dtype)
+    before = f(x, layer, 2)
+    changed = {**layer, "w_q": layer["w_q"].clone()}
+    changed["w_q"][4:] += 1
+    after = f(x, changed, 2)
+    if not close(after[..., :4], before[..., :4]):
+        return "changing w_q of head 1 moves what head 0 gives"
+
+
+@symptom("multi_head_attention")
+def empty(f, draw):
+    layer = _layer(draw, 8)
+    out = f(draw(1, 4, 8), layer, 2, keep=torch.zeros(1, 4, dtype=torch.bool))
+    if not close(out, layer["b_o"].expand(out.shape)):
+        shown = "NaN" if bool(out.isnan().any()) else "something else"
+        return f"where every key is padding, {shown} comes out instead of b_o"
+
+
+@symptom("multi_head_attention")
+def large_scores_survive(f, draw):
+    odd = broken(f(draw(1, 4, 8) * 100, _layer(draw, 8), 2))
+    if odd:
+        return f"for scores in the thousands, {odd} outputs are no finite numbers"
