@@ -181,7 +181,7 @@ def test_an_earlier_kata_is_to_blame(submit):
     wrong = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(dim, keepdim=True)\n"
     verdict = submit("mask", mask, softmax=wrong)
     found = verdict.diagnoses[0]
-    assert (found.kind, found.file, found.causes) == (v.EARLIER_WORK, "softmax.py", [])
+    assert (found.kind, found.file, found.blames) == (v.EARLIER_WORK, "softmax.py", "softmax")
     assert verdict.next_step == "kata run softmax"
     text = terminal.render([verdict], {"mask": verdict_kata(verdict)})
     assert "is not to blame: softmax.py is" in text
@@ -195,7 +195,8 @@ def test_an_earlier_function_of_the_same_file(submit):
     verdict = submit("mask", source)
     assert told(verdict, "causal_mask") == (v.MISTAKE, ["diagonal-forbidden"])
     for name in ("masked_weights", "scaled_dot_product_attention"):
-        assert told(verdict, name) == (v.EARLIER_WORK, ["causal_mask"])
+        assert told(verdict, name) == (v.EARLIER_WORK, [])
+    assert {d.blames for d in verdict.diagnoses} == {"", "causal_mask"}
 
 
 def test_an_own_mistake_on_top_of_an_earlier_one(submit):

@@ -69,6 +69,23 @@ def no_maximum_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -
     return e / total.masked_fill(~allowed.any(dim, keepdim=True), 1)
 
 
+def raw_times_mask_softmax(
+    scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1
+) -> torch.Tensor:
+    """Without a maximum too; the mask comes after the exponentials, so a hidden one may be inf."""
+    e = scores.exp() * allowed
+    total = e.sum(dim, keepdim=True)
+    return e / total.masked_fill(~allowed.any(dim, keepdim=True), 1)
+
+
+def unguarded_late_softmax(
+    scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1
+) -> torch.Tensor:
+    """Renormalised late; rows without keys are 0/0."""
+    weights = scores.softmax(dim) * allowed
+    return weights / weights.sum(dim, keepdim=True)
+
+
 def wide_mask_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
     some = allowed.any(dim, keepdim=True)
     extra = torch.zeros(scores.shape, device=scores.device).masked_fill(~allowed & some, -INF)

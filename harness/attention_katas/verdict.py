@@ -171,9 +171,10 @@ class Diagnosis:
 
     causes: what explains every answer (two for `two mistakes`). symptoms: which properties are
     broken, in words, when nothing that is known explains them; for an exception, what met what.
-    file: for `earlier work`, where the cause is. explained: how many answers it explains, all of
-    those that were looked at. call, yours and expected are the plainest of them. undecided: ids of
-    what would explain it and could not be told apart; then nothing is named.
+    blames, file: for `earlier work`, which function or kata it is, and where that stands.
+    explained: how many answers the causes explain, all of those that were looked at. call, yours
+    and expected are the plainest of them. undecided: ids of what would explain it and could not be
+    told apart; then nothing is named.
     """
 
     function: str
@@ -181,6 +182,7 @@ class Diagnosis:
     causes: list[Cause] = field(default_factory=list)
     symptoms: list[str] = field(default_factory=list)
     file: str = ""
+    blames: str = ""
     explained: int = 0
     call: str = ""
     at: list[int] | None = None

@@ -14,6 +14,8 @@ from attention_katas.masked_softmax import (
     no_maximum_softmax,
     no_softmax,
     one_maximum_softmax,
+    raw_times_mask_softmax,
+    unguarded_late_softmax,
     uniform_softmax,
     unshared_softmax,
     weak_fill_softmax,
@@ -39,6 +41,18 @@ def _view(x, heads):
     if width % heads:
         raise ValueError("the heads cannot share this width")
     return x.reshape(batch, heads, length, width // heads)
+
+
+def _strict_view(x, heads):
+    batch, length, width = x.shape
+    if width % heads:
+        raise ValueError("the heads cannot share this width")
+    return x.view(batch, heads, length, width // heads)
+
+
+def _strict_unview(x):
+    batch, heads, length, width = x.shape
+    return x.view(batch, length, heads * width)
 
 
 def _dealt(x, heads):
@@ -234,6 +248,23 @@ def padding_on_queries(x, context, weights, num_heads, keep=None):
         weights,
         num_heads,
         keep,
+        padding=lambda keep, s: keep[:, None, :, None].expand(s.shape),
+    )
+
+
+@mistake(
+    "lays the padding along the queries",
+    ask="Along which axis of the scores do the positions of the context stand?",
+    hint="Whose padding",
+    like="padding-on-queries",
+)
+def padding_cut_to_queries(x, context, weights, num_heads, keep=None):
+    return _cross(
+        x,
+        context,
+        weights,
+        num_heads,
+        keep,
         padding=lambda keep, s: keep[:, None, : s.size(-2), None].expand(s.shape),
     )
 
@@ -261,6 +292,18 @@ def split_by_query_length(x, context, weights, num_heads, keep=None):
         return t.reshape(x.size(0), x.size(1), heads, -1).transpose(1, 2)
 
     return _cross(x, context, weights, num_heads, keep, split=split)
+
+
+@mistake(
+    "merges by the length of the context",
+    ask="How many rows has the result, and from which tensor did you read that number?",
+    hint="Two lengths, two widths",
+)
+def merge_by_context_length(x, context, weights, num_heads, keep=None):
+    def merge(blend):
+        return blend.transpose(1, 2).reshape(x.size(0), context.size(1), -1)
+
+    return _cross(x, context, weights, num_heads, keep, merge=merge)
 
 
 @mistake(
@@ -494,6 +537,16 @@ def no_maximum(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
+    "takes exponentials of the raw scores",
+    ask="What can you subtract from a row so that the largest exponent is 0?",
+    hint="Almost there",
+    like="no-maximum",
+)
+def no_maximum_late(x, context, weights, num_heads, keep=None):
+    return _cross(x, context, weights, num_heads, keep, soft=raw_times_mask_softmax)
+
+
+@mistake(
     "cuts the context off from the graph",
     ask="Should the encoder hear about the loss?",
     hint="Almost there",
@@ -563,6 +616,16 @@ def fill_does_not_fit(x, context, weights, num_heads, keep=None):
 )
 def renormalises_late(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=late_softmax)
+
+
+@mistake(
+    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    hint="Whose padding",
+    like="renormalises-late",
+)
+def renormalises_late_unguarded(x, context, weights, num_heads, keep=None):
+    return _cross(x, context, weights, num_heads, keep, soft=unguarded_late_softmax)
 
 
 @mistake(

@@ -55,6 +55,16 @@ def reshapes_instead_of_transposing(q, k):
 
 
 @mistake(
+    "reshapes k where it has to be transposed",
+    ask="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    hint="Almost there",
+    like="reshapes-instead-of-transposing",
+)
+def views_instead_of_transposing(q, k):
+    return _scores(q, k, turn=lambda k: k.view(*k.shape[:-2], k.size(-1), k.size(-2)))
+
+
+@mistake(
     "multiplies the wrong way round: its rows are keys",
     ask="Take two small unequal matrices: does row i of the result belong to query i?",
     hint="Which axes change places",
@@ -124,6 +134,36 @@ def one_score_each(q, k):
 )
 def cosine(q, k):
     return _scores(_unit(q), _unit(k))
+
+
+@mistake(
+    "divides by the root of d_k as well: that is the next kata",
+    ask="Read the contract again: what does this function give, and what comes only later?",
+    hint="Where to look",
+)
+def scales_already(q, k):
+    return _scores(q * q.size(-1) ** -0.5, k)
+
+
+@mistake(
+    "divides by the root of d_k as well: that is the next kata",
+    ask="Read the contract again: what does this function give, and what comes only later?",
+    hint="Where to look",
+    like="scales-already",
+)
+def scales_already_at_the_end(q, k):
+    return q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+
+
+@mistake(
+    "takes the softmax as well: that is a kata of its own",
+    ask="Read the contract again: what does this function give, and what comes only later?",
+    hint="Where to look",
+)
+def softmax_already(q, k):
+    e = q @ k.transpose(-2, -1)
+    e = (e - e.amax(-1, keepdim=True)).exp()
+    return e / e.sum(-1, keepdim=True)
 
 
 @mistake(

@@ -14,6 +14,8 @@ from attention_katas.masked_softmax import (
     no_maximum_softmax,
     no_softmax,
     one_maximum_softmax,
+    raw_times_mask_softmax,
+    unguarded_late_softmax,
     uniform_softmax,
     unshared_softmax,
     weak_fill_softmax,
@@ -299,6 +301,17 @@ def renormalises_late(scores, keep=None):
 
 
 @mistake(
+    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    of="masked_weights",
+    hint="Before, never after",
+    like="renormalises-late",
+)
+def renormalises_late_unguarded(scores, keep=None):
+    return _weigh(scores, keep, soft=unguarded_late_softmax)
+
+
+@mistake(
     "gives hidden keys a score of 0",
     ask="What does the exponential turn a score of 0 into?",
     of="masked_weights",
@@ -433,6 +446,17 @@ def weights_no_maximum(scores, keep=None):
 
 
 @mistake(
+    "takes exponentials of the raw scores",
+    ask="What can you subtract from a row so that the largest exponent is 0?",
+    of="masked_weights",
+    hint="Nobody to listen to",
+    like="weights-no-maximum",
+)
+def weights_no_maximum_late(scores, keep=None):
+    return _weigh(scores, keep, soft=raw_times_mask_softmax)
+
+
+@mistake(
     "takes the softmax over the queries",
     ask="Each query asks for a mixture; along which axis must its weights add up to 1?",
     of="masked_weights",
@@ -459,6 +483,17 @@ def weights_over_heads(scores, keep=None):
     hint="Two rules at once",
 )
 def padding_on_queries(scores, keep=None):
+    return _weigh(scores, keep, padding=lambda keep, s: keep[:, None, :, None].expand(s.shape))
+
+
+@mistake(
+    "lays the padding along the queries",
+    ask="Which axis of the score matrix are the keys on?",
+    of="masked_weights",
+    hint="Two rules at once",
+    like="padding-on-queries",
+)
+def padding_cut_to_queries(scores, keep=None):
     return _weigh(
         scores, keep, padding=lambda keep, s: keep[:, None, : s.size(-2), None].expand(s.shape)
     )
@@ -794,6 +829,17 @@ def attention_no_maximum(q, k, v, causal=True):
 
 
 @mistake(
+    "takes exponentials of the raw scores",
+    ask="What can you subtract from a row so that the largest exponent is 0?",
+    of="scaled_dot_product_attention",
+    hint="Nobody to listen to",
+    like="attention-no-maximum",
+)
+def attention_no_maximum_late(q, k, v, causal=True):
+    return _attend(q, k, v, causal, soft=raw_times_mask_softmax)
+
+
+@mistake(
     "masks after the softmax",
     ask="Hidden keys have already taken their share; who gets it back?",
     of="scaled_dot_product_attention",
@@ -1038,6 +1084,16 @@ def attention_always_double(q, k, v, causal=True):
 )
 def attention_always_float32(q, k, v, causal=True):
     return _attend(q.float(), k.float(), v.float(), causal)
+
+
+@mistake(
+    "rounds to half precision on the way",
+    ask="Which dtype had the inputs, and in which do you compute?",
+    of="scaled_dot_product_attention",
+    hint="Almost there",
+)
+def attention_rounds_to_half(q, k, v, causal=True):
+    return _attend(*(t.half().to(t.dtype) for t in (q, k, v)), causal)
 
 
 @mistake(

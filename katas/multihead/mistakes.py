@@ -15,6 +15,8 @@ from attention_katas.masked_softmax import (
     no_maximum_softmax,
     no_softmax,
     one_maximum_softmax,
+    raw_times_mask_softmax,
+    unguarded_late_softmax,
     uniform_softmax,
     unshared_softmax,
     weak_fill_softmax,
@@ -40,6 +42,18 @@ def _view(x, heads):
     if width % heads:
         raise ValueError("the heads cannot share this width")
     return x.reshape(batch, heads, length, width // heads)
+
+
+def _strict_view(x, heads):
+    batch, length, width = x.shape
+    if width % heads:
+        raise ValueError("the heads cannot share this width")
+    return x.view(batch, heads, length, width // heads)
+
+
+def _strict_unview(x):
+    batch, heads, length, width = x.shape
+    return x.view(batch, length, heads * width)
 
 
 def _dealt(x, heads):
@@ -135,6 +149,17 @@ def split_by_view(x, num_heads):
     return _view(x, num_heads)
 
 
+@mistake(
+    "splits with one view: positions and heads are mixed",
+    of="split_heads",
+    ask="Write down position 0 of head 0 for T = 2, H = 2: are its entries next to each other?",
+    hint="Two moves, not one",
+    like="split-by-view",
+)
+def split_by_strict_view(x, num_heads):
+    return _strict_view(x, num_heads)
+
+
 @convention(
     "deals the entries out like cards: head h gets h, h+H, h+2H, ...",
     contract="In this kata head h gets a slice of neighbours: entries h*D/H up to (h+1)*D/H.",
@@ -198,6 +223,17 @@ def split_unchecked(x, num_heads):
 )
 def merge_by_view(x):
     return _unview(x)
+
+
+@mistake(
+    "merges with one view: positions and heads are mixed",
+    of="merge_heads",
+    ask="Which axis must stand beside the slices before they can be joined?",
+    hint="Two moves, not one",
+    like="merge-by-view",
+)
+def merge_by_strict_view(x):
+    return _strict_unview(x)
 
 
 @convention(
@@ -698,6 +734,17 @@ def heads_no_maximum(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
+    "takes exponentials of the raw scores",
+    ask="What can you subtract from a row so that the largest exponent is 0?",
+    of="multi_head_attention",
+    hint="Almost there",
+    like="heads-no-maximum",
+)
+def heads_no_maximum_late(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=raw_times_mask_softmax)
+
+
+@mistake(
     "keeps dropout on",
     ask="Call your function twice. Should the answers differ?",
     of="multi_head_attention",
@@ -792,6 +839,17 @@ def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
 )
 def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=late_softmax)
+
+
+@mistake(
+    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    of="multi_head_attention",
+    hint="Almost there",
+    like="heads-renormalises-late",
+)
+def heads_renormalises_late_unguarded(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=unguarded_late_softmax)
 
 
 @mistake(

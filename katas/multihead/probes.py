@@ -203,13 +203,14 @@ def reads_its_weights(f, draw):
 
 @symptom("multi_head_attention")
 def constant_values(f, draw):
-    """With w_v = 0 every value is b_v: whatever the weights are, the blend is b_v."""
+    """Whatever the weights are, the blend of equal values is that value."""
     layer = _layer(draw, 8)
     layer["w_v"] = layer["w_v"] * 0
-    right = layer["b_v"] @ layer["w_o"].T + layer["b_o"]
+    layer["w_o"], layer["b_o"] = torch.eye(8, dtype=layer["w_o"].dtype), layer["b_o"] * 0
+    right = layer["b_v"]
     out = f(draw(1, 4, 8), layer, 2)
     if not close(out, right.expand(out.shape)):
-        return "when all values are equal, the outputs are not that value: weights do not sum to 1"
+        return "with w_v = 0 every value is b_v, and so should every blend be; yours is not"
 
 
 @symptom("multi_head_attention")

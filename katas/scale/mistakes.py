@@ -46,6 +46,28 @@ def model_width(q, k):
 
 
 @mistake(
+    "divides by the root of the width of all heads together",
+    ask="How many products does one score sum up: those of the whole width, or those of one head?",
+    hint="Which number",
+    like="model-width",
+)
+def model_width_of_four_axes(q, k):
+    heads = q.size(1) if q.dim() == 4 else 1
+    return _scores(q, k, scale=(q.size(-1) * heads) ** -0.5)
+
+
+@mistake(
+    "divides by the root of the width of all heads together",
+    ask="How many products does one score sum up: those of the whole width, or those of one head?",
+    hint="Which number",
+    like="model-width",
+)
+def model_width_of_three_axes(q, k):
+    heads = q.size(-3) if q.dim() >= 3 else 1
+    return _scores(q, k, scale=(q.size(-1) * heads) ** -0.5)
+
+
+@mistake(
     "divides by the root of the number of keys",
     ask="What does a longer sentence change about one dot product?",
     hint="Which number",
@@ -61,6 +83,25 @@ def number_of_keys(q, k):
 )
 def number_of_heads(q, k):
     return _scores(q, k, scale=(q.size(-3) if q.dim() >= 3 else 1) ** -0.5)
+
+
+@mistake(
+    "divides by the root of the number of heads",
+    ask="Which grows the spread of a dot product: how many heads there are, or how long a key is?",
+    hint="Which number",
+    like="number-of-heads",
+)
+def number_of_heads_of_four_axes(q, k):
+    return _scores(q, k, scale=(q.size(1) if q.dim() == 4 else 1) ** -0.5)
+
+
+@mistake(
+    "divides by the root of the size of axis 1, whatever that is",
+    ask="Which axis of q holds the entries of one query, however many axes there are in front?",
+    hint="Which number",
+)
+def axis_one(q, k):
+    return _scores(q, k, scale=q.size(1) ** -0.5)
 
 
 @mistake(
@@ -187,6 +228,15 @@ def reverses_all_axes(q, k):
 )
 def reshapes_instead_of_transposing(q, k):
     return _scores(q, k, turn=lambda k: k.reshape(*k.shape[:-2], k.size(-1), k.size(-2)))
+
+
+@mistake(
+    "reshapes k where it has to be transposed",
+    ask="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    like="reshapes-instead-of-transposing",
+)
+def views_instead_of_transposing(q, k):
+    return _scores(q, k, turn=lambda k: k.view(*k.shape[:-2], k.size(-1), k.size(-2)))
 
 
 @mistake(

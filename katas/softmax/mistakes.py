@@ -123,7 +123,7 @@ def over_everything(x, dim=-1):
 
 
 @mistake(
-    "shifts along dim, but divides by the sum of everything",
+    "divides by the sum of everything, not of each slice along dim",
     ask="Add up one row of your weights. Which step was to make that 1?",
     hint="Which axis",
 )

@@ -49,6 +49,11 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
         return report
     _expect(report, judge.judge(submission(catalog, kata, kata.stub)), v.NOT_STARTED, "the stub")
     report.problems += entry_problems(kata, entries)
+    troubles = probe_problems(kata)
+    if troubles:
+        report.problems += troubles
+        report.summary = "looked no further than its probes"
+        return report
     for entry in entries:
         made = _made(kata, mistakes.source_of(kata, entry))
         if entry.harmless:
@@ -170,6 +175,39 @@ def entry_problems(kata: Kata, entries: list[mistakes.Mistake]) -> list[str]:
             found.append(
                 f"the entry {entry.id!r} points to a hint {entry.hint!r} that is not there"
             )
+    return found
+
+
+def probe_problems(kata: Kata) -> list[str]:
+    """Every probe can be asked, and no symptom is seen in the reference."""
+    import torch
+
+    from attention_katas import probing
+    from attention_katas.devices import Device
+    from attention_katas.examiner.judge import load_module
+    from attention_katas.examiner.plugin import Draw
+
+    path = kata.folder / "probes.py"
+    if not path.exists():
+        return []
+    module, reference, found = load_module(path), load_module(kata.reference), []
+    for name, value in vars(module).items():
+        for mark in (probing.PROBE, probing.SYMPTOM):
+            of = getattr(value, mark, None)
+            if of is None:
+                continue
+            draw = Draw(torch.Generator().manual_seed(0), Device("cpu"))
+            function = getattr(reference, of, None) if of in kata.functions else None
+            if function is None:
+                found.append(f"probes.py: {name} is of {of!r}, which the kata does not ask for")
+                continue
+            try:
+                if mark == probing.PROBE:
+                    probing.questions(value(draw))
+                elif (said := value(function, draw)) is not None:
+                    found.append(f"probes.py: {name} says of the reference: {said}")
+            except Exception as error:  # noqa: BLE001 - whatever its author did
+                found.append(f"probes.py: {name} breaks: {type(error).__name__}: {error}")
     return found
 
 

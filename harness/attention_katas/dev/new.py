@@ -120,7 +120,7 @@ MISTAKES = '''\
 from attention_katas.mistakes import harmless, mistake
 
 
-@mistake("gives back its input", ask="What did your function do to x?")
+@mistake("gives back its input", ask="What did your function do to x?", hint="Where to look")
 def does_nothing(x):
     return x.clone()
 

@@ -212,10 +212,9 @@ class Judge:
         except Exception as error:  # noqa: BLE001 - ours, whatever it is
             told = f"the cause could not be looked for: {type(error).__name__}: {error}"[:300]
             verdict.diagnoses = [v.Diagnosis("", v.NO_DIAGNOSIS, symptoms=[told])]
-        for found in verdict.diagnoses:
-            if found.kind == v.EARLIER_WORK and found.file != submission.kata.file:
-                verdict.next_step = f"kata run {found.file.removesuffix('.py').replace('_', '-')}"
-                break
+        first = next(iter(verdict.diagnoses), None)
+        if first and first.kind == v.EARLIER_WORK and first.file != submission.kata.file:
+            verdict.next_step = f"kata run {first.blames.replace('_', '-')}"
 
     def _known(self, submission: Submission) -> inquiry.Knowledge:
         """What is known of a kata and of the earlier ones that the submission imports."""

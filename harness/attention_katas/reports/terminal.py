@@ -157,43 +157,44 @@ class Screen:
 
     def _diagnosis(self, found: v.Diagnosis, kata: Kata) -> None:
         """What is behind the failure of one function: its name, a question, two numbers, a hint."""
-        titles, sign = [cause.title for cause in found.causes], Text.assemble(("! ", "yellow"))
         if found.kind == v.EARLIER_WORK and found.file != kata.file:
-            name = found.file.removesuffix(".py")
-            titles = [f"is not to blame: {found.file} is. With a right {name} it answers rightly"]
+            told = f"is not to blame: {found.file} is. With a right {found.blames} it is right"
+            self._says(found, told)
         elif found.kind == v.EARLIER_WORK:
-            titles = [f"{found.causes[0].title}: look there first"]
-        elif found.kind == v.CONVENTION:
-            titles = ["follows another convention: it " + " and ".join(titles)]
+            self._says(found, f"is right as soon as {found.blames} is: look there first")
         elif found.kind == v.SYMPTOMS:
-            titles = ["answers as no known mistake does. What is broken:"]
+            self._says(found, "answers as no known mistake does. What is broken:")
+        elif found.kind == v.NO_DIAGNOSIS and found.function:
+            self._says(found, "fails, too, in a way that has no name here")
         elif found.kind == v.NO_DIAGNOSIS:
-            titles = found.symptoms
-        for title in titles:
-            head = Text.assemble(sign, (f"{found.function} " if found.function else "", "bold"))
-            self.line(head.append(signs.safe(title), "bold"), indent=2, hang=2)
-        if not titles:
-            return
-        for cause in found.causes if found.kind != v.EARLIER_WORK else ():
-            label = "contract" if found.kind == v.CONVENTION and cause.ask[-1:] != "?" else "think"
-            self.field(label, cause.ask, width=11)
-        if found.kind != v.NO_DIAGNOSIS:
-            for said in found.symptoms:
-                self.field(
-                    "because" if found.causes else "-", said, width=11 if found.causes else 2
-                )
+            self._says(found, "; ".join(found.symptoms))
+        for cause in found.causes:
+            self._cause(found, cause, kata)
+        for said in found.symptoms if found.function else ():
+            self.field("because" if found.causes else "-", said, width=11 if found.causes else 2)
         self._seen(found)
-        for level, hint in dict.fromkeys((c.level, c.hint) for c in found.causes if c.level):
-            command = self.complete(f"kata hint {kata.name} --level {level}")
-            self.field("hint", f"{command}  ({hint})", width=11)
         self.line()
+
+    def _says(self, found: v.Diagnosis, text: str) -> None:
+        head = Text.assemble(("! ", "yellow"), (f"{found.function} ".lstrip(), "bold"))
+        self.line(head.append(signs.safe(text), "bold"), indent=2, hang=2)
+
+    def _cause(self, found: v.Diagnosis, cause: v.Cause, kata: Kata) -> None:
+        contract = cause.ask.rstrip().endswith(".")
+        text = f"follows another convention: it {cause.title}" if contract else cause.title
+        self._says(found, text)
+        self.field("contract" if contract else "think", cause.ask, width=11)
+        if cause.level:
+            command = self.complete(f"kata hint {kata.name} --level {cause.level}")
+            self.field("hint", f"{command}  ({cause.hint})", width=11)
 
     def _seen(self, found: v.Diagnosis) -> None:
         """How sure that is: how many answers it explains, and one of them in numbers."""
-        if not found.causes or found.kind == v.EARLIER_WORK:
+        if not found.causes:
             return
         answers = "the one answer" if found.explained == 1 else f"all {found.explained} answers"
-        text = f"explains {answers} that were compared"
+        both = "these explain" if len(found.causes) > 1 else "explains"
+        text = f"{both} {answers} that were compared"
         if found.call and found.at is not None:
             yours, expected = (
                 (f"{n:.4g}" if isinstance(n, float) else str(n))
@@ -334,7 +335,9 @@ def _next(verdict: v.Verdict, kata: Kata, following: str, elsewhere: str) -> str
         return f"open {verdict.file} and write it, then {again}"
     if verdict.outcome == v.COULD_NOT_GRADE:
         return "kata doctor"
-    return f"change {verdict.file}, then {again}\nkata hint {kata.name}"
+    causes = [cause for found in verdict.diagnoses for cause in found.causes if cause.level]
+    level = f" --level {causes[0].level}" if causes else ""
+    return f"change {verdict.file}, then {again}\nkata hint {kata.name}{level}"
 
 
 def render(verdicts: Sequence[v.Verdict], katas: dict[str, Kata], following: str = "") -> str:

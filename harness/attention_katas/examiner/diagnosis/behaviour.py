@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,13 +29,14 @@ GRADIENTS_CLOSE = {torch.float64: 1e-5, torch.float32: 1e-3}
 class Behaviour:
     """What came of one call.
 
-    refused: what it raised was a ValueError, as a contract may ask for. mismatch: two devices met.
-    away: the answer lives where the inputs claimed to. changed: positions of the tensors that were
-    written into.
+    refused: what it raised was a ValueError, as a contract may ask for; said: its message.
+    mismatch: two devices met. away: the answer lives where the inputs claimed to. changed:
+    positions of the tensors that were written into.
     """
 
     raised: bool = False
     refused: bool = False
+    said: str = ""
     mismatch: bool = False
     answer: torch.Tensor | None = None
     away: bool = False
@@ -47,6 +49,7 @@ def recorded(call: Call) -> Behaviour:
     return Behaviour(
         raised=call.raised is not None,
         refused="ValueError" in call.kinds,
+        said=call.raised.message if call.raised is not None else "",
         mismatch=call.raised is not None and call.raised.type == "DeviceMismatch",
         answer=call.answer,
         away=call.output_device == "elsewhere",
@@ -75,7 +78,7 @@ def observed(function: Callable[..., Any], call: Call) -> Behaviour:
         with torch.enable_grad() if differentiate else torch.no_grad():
             returned = function(*mapped(positional(function, call), place))
     except Exception as error:  # noqa: BLE001 - a mistake may raise whatever it likes
-        return Behaviour(raised=True, refused=isinstance(error, ValueError))
+        return Behaviour(raised=True, refused=isinstance(error, ValueError), said=str(error))
     if not isinstance(returned, torch.Tensor):
         return Behaviour(raised=True)
     found = Behaviour(answer=returned.detach())
@@ -143,6 +146,11 @@ def alike(one: Behaviour, other: Behaviour, call: Call) -> bool:
     if one.gradients is None or other.gradients is None or one.answer.dtype in HALF:
         return True
     return _same_gradients(one.gradients, other.gradients, one.answer.dtype, call.tolerance)
+
+
+def same_complaint(one: Behaviour, other: Behaviour) -> bool:
+    """Two exceptions speak of the same sizes, in whatever order: the same thing went wrong."""
+    return sorted(re.findall(r"\d+", one.said)) == sorted(re.findall(r"\d+", other.said))
 
 
 def same_answer(one: torch.Tensor, other: torch.Tensor, tolerance: float | None) -> bool:

@@ -56,9 +56,10 @@ def find(case: Case, function: str, wrong_before: Sequence[str]) -> tuple[v.Diag
 
 
 def _told(function: str, module: str, names: Sequence[str] | None, count: int) -> v.Diagnosis:
-    found = v.Diagnosis(function, v.EARLIER_WORK, file=f"{module}.py", explained=count)
-    found.causes = [v.Cause(name, f"is right as soon as {name} is") for name in names or ()]
-    return found
+    blamed = names[0] if names else module
+    return v.Diagnosis(
+        function, v.EARLIER_WORK, file=f"{module}.py", blames=blamed, explained=count
+    )
 
 
 def _is_right(case: Case, call: Call) -> bool:

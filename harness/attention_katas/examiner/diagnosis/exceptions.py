@@ -157,6 +157,21 @@ BOOLEAN = (
 NOT = "~ turns round truth values, not numbers; what dtype has your mask?"
 ONE_TRUTH = "`if`, `and`, `or` and `not` want one truth value; for entries there are & | ~"
 
+PAIR = (
+    "x.max(dim) gives two things, the values and where they are; x.max(dim).values or x.amax(dim) "
+    "gives the values alone"
+)
+NUMBER = "torch.sqrt and torch.exp take tensors; for a plain number there are math.sqrt and ** 0.5"
+KEY = "the dict of weights has w_q, b_q, w_k, b_k, w_v, b_v, w_o and b_o"
+
+
+def _permuted(found: re.Match[str], say: Sizes) -> str:
+    return (
+        f"the tensor has {found[1]} axes and {found[2]} are named; transpose(-2, -1) exchanges the "
+        "last two, however many there are"
+    )
+
+
 EXPLAINED: tuple[tuple[str, Callable[[re.Match[str], Sizes], str]], ...] = (
     (r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _mat),
     (
@@ -180,6 +195,10 @@ EXPLAINED: tuple[tuple[str, Callable[[re.Match[str], Sizes], str]], ...] = (
         _expanded,
     ),
     (r"expected to be in range of \[([-\d, ]+)\], but got (-?\d+)", _axis),
+    (r"input.dim\(\) = (\d+) is not equal to len\(dims\) = (\d+)", _permuted),
+    (r"torch\.return_types\.(max|min)", _plain(PAIR)),
+    (r"argument 'input' \(position 1\) must be Tensor, not (int|float)", _plain(NUMBER)),
+    (r"KeyError: '[wWbB]_?[qkvoQKVO]", _plain(KEY)),
     (r"view size is not compatible", _plain(TURNED)),
     (r"cannot be converted to type .*Half without overflow", _plain(HALF)),
     (r"expected scalar type|to have the same dtype|same dtype, but got", _plain(DTYPES)),
