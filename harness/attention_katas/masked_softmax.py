@@ -127,6 +127,19 @@ def uniform_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) 
     return scores.masked_fill(~allowed, torch.finfo(scores.dtype).min).softmax(dim)
 
 
+def even_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    """The same weight for every key that is allowed, whatever the scores."""
+    return masked_softmax(scores * 0, allowed, dim)
+
+
+def raw_unguarded_softmax(
+    scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1
+) -> torch.Tensor:
+    """Without a maximum; rows without keys are 0/0."""
+    e = scores.exp() * allowed
+    return e / e.sum(dim, keepdim=True)
+
+
 def no_softmax(scores: torch.Tensor, allowed: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """The scores themselves, hidden ones as 0."""
     return scores.masked_fill(~allowed, 0)

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from attention_katas.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,
+    even_softmax,
     hidden_maximum_softmax,
     late_epsilon_softmax,
     late_softmax,
@@ -15,6 +16,7 @@ from attention_katas.masked_softmax import (
     no_softmax,
     one_maximum_softmax,
     raw_times_mask_softmax,
+    raw_unguarded_softmax,
     unguarded_late_softmax,
     uniform_softmax,
     unshared_softmax,
@@ -201,7 +203,7 @@ def query_and_key_exchanged(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "uses one projection for keys and values",
+    "hands over what it compares: keys and values are one",
     ask="What is compared, and what is handed over?",
     hint="Almost there",
 )
@@ -225,6 +227,18 @@ def causal_for_no_reason(x, context, weights, num_heads, keep=None):
 )
 def ignores_padding(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, None)
+
+
+@mistake(
+    "raises something else than ValueError when the heads cannot share the width",
+    ask="Which error does the contract ask for when the heads cannot share the width?",
+    hint="Almost there",
+)
+def unchecked(x, context, weights, num_heads, keep=None):
+    def split(t, heads):
+        return t.reshape(t.size(0), t.size(1), heads, t.size(2) // heads).transpose(1, 2)
+
+    return _cross(x, context, weights, num_heads, keep, split=split)
 
 
 @convention(
@@ -479,7 +493,7 @@ def no_attention(x, context, weights, num_heads, keep=None):
     hint="Where to look",
 )
 def no_questions(x, context, weights, num_heads, keep=None):
-    return _cross(x, context, weights, num_heads, keep, scale=0.0)
+    return _cross(x, context, weights, num_heads, keep, soft=even_softmax)
 
 
 @convention(
@@ -542,6 +556,16 @@ def no_maximum(x, context, weights, num_heads, keep=None):
     hint="Almost there",
     like="no-maximum",
 )
+def no_maximum_unguarded(x, context, weights, num_heads, keep=None):
+    return _cross(x, context, weights, num_heads, keep, soft=raw_unguarded_softmax)
+
+
+@mistake(
+    "takes exponentials of the raw scores",
+    ask="What can you subtract from a row so that the largest exponent is 0?",
+    hint="Almost there",
+    like="no-maximum",
+)
 def no_maximum_late(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=raw_times_mask_softmax)
 
@@ -592,7 +616,7 @@ def default_device(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "hides with -10000, which real scores can undercut",
+    "hides with a number that real scores can undercut, such as -10000",
     ask='Is your "very small" smaller than everything a model can produce?',
     hint="Whose padding",
 )
@@ -601,7 +625,7 @@ def fill_too_weak(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "hides with -1e9, which half precision cannot hold",
+    "hides with a number that half precision cannot hold, such as -1e9",
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
     hint="Whose padding",
 )
@@ -610,7 +634,7 @@ def fill_does_not_fit(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
     hint="Whose padding",
 )
@@ -619,7 +643,7 @@ def renormalises_late(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
     hint="Whose padding",
     like="renormalises-late",

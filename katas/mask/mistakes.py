@@ -5,6 +5,7 @@ import torch
 from attention_katas.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,
+    even_softmax,
     hidden_maximum_softmax,
     inverted_softmax,
     late_epsilon_softmax,
@@ -15,6 +16,7 @@ from attention_katas.masked_softmax import (
     no_softmax,
     one_maximum_softmax,
     raw_times_mask_softmax,
+    raw_unguarded_softmax,
     unguarded_late_softmax,
     uniform_softmax,
     unshared_softmax,
@@ -216,6 +218,17 @@ def cut_from_a_buffer(t_q, t_k, device=None):
     return torch.ones(2048, 2048, dtype=torch.bool, device=device).tril()[:t_q, :t_k]
 
 
+@mistake(
+    "cuts its masks from one of fixed size",
+    ask="What does your function give for a longer text than you had in mind?",
+    of="causal_mask",
+    hint="Where to look",
+    like="cut-from-a-buffer",
+)
+def cut_from_a_short_buffer(t_q, t_k, device=None):
+    return torch.ones(1024, 1024, dtype=torch.bool, device=device).tril()[:t_q, :t_k]
+
+
 # masked_weights
 
 
@@ -291,7 +304,7 @@ def mask_after_softmax(scores, keep=None):
 
 
 @mistake(
-    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
     of="masked_weights",
     hint="Before, never after",
@@ -301,7 +314,7 @@ def renormalises_late(scores, keep=None):
 
 
 @mistake(
-    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
     of="masked_weights",
     hint="Before, never after",
@@ -312,7 +325,7 @@ def renormalises_late_unguarded(scores, keep=None):
 
 
 @mistake(
-    "gives hidden keys a score of 0",
+    "gives hidden keys a score near 0",
     ask="What does the exponential turn a score of 0 into?",
     of="masked_weights",
     hint="Before, never after",
@@ -333,7 +346,7 @@ def fills_with_a_tiny_number(scores, keep=None):
 
 
 @mistake(
-    "hides with -10000, which real scores can undercut",
+    "hides with a number that real scores can undercut, such as -10000",
     ask='Is your "very small" smaller than everything a model can produce?',
     of="masked_weights",
     hint="Before, never after",
@@ -343,7 +356,7 @@ def fill_too_weak(scores, keep=None):
 
 
 @mistake(
-    "hides with -10000, which real scores can undercut",
+    "hides with a number that real scores can undercut, such as -10000",
     ask='Is your "very small" smaller than everything a model can produce?',
     of="masked_weights",
     hint="Before, never after",
@@ -354,7 +367,7 @@ def fill_too_weak_uniform(scores, keep=None):
 
 
 @mistake(
-    "hides with -1e9, which half precision cannot hold",
+    "hides with a number that half precision cannot hold, such as -1e9",
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
     of="masked_weights",
     hint="Before, never after",
@@ -364,7 +377,18 @@ def fill_does_not_fit(scores, keep=None):
 
 
 @mistake(
-    "hides with -1e9, which half precision cannot hold",
+    "hides with a number that half precision cannot hold, such as -1e9",
+    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
+    of="masked_weights",
+    hint="Before, never after",
+    like="fill-does-not-fit",
+)
+def fill_far_too_low(scores, keep=None):
+    return torch.softmax(scores.masked_fill(~_rule(scores, keep), -1e30), -1)
+
+
+@mistake(
+    "hides with a number that half precision cannot hold, such as -1e9",
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
     of="masked_weights",
     hint="Before, never after",
@@ -443,6 +467,17 @@ def no_softmax_at_all(scores, keep=None):
 )
 def weights_no_maximum(scores, keep=None):
     return _weigh(scores, keep, soft=no_maximum_softmax)
+
+
+@mistake(
+    "takes exponentials of the raw scores, which overflow",
+    ask="What can you subtract from a row so that the largest exponent is 0?",
+    of="masked_weights",
+    hint="Nobody to listen to",
+    like="weights-no-maximum",
+)
+def weights_no_maximum_unguarded(scores, keep=None):
+    return _weigh(scores, keep, soft=raw_unguarded_softmax)
 
 
 @mistake(
@@ -603,6 +638,17 @@ def fills_in_place(scores, keep=None):
     allowed = _rule(scores, keep)
     scores.masked_fill_(~allowed, -INF)
     return masked_softmax(scores, allowed)
+
+
+@mistake(
+    "fills the caller's scores in place",
+    ask="Whose tensor did you just write into?",
+    of="masked_weights",
+    hint="Before, never after",
+    like="fills-in-place",
+)
+def fills_in_place_unguarded(scores, keep=None):
+    return torch.softmax(scores.masked_fill_(~_rule(scores, keep), -INF), -1)
 
 
 @mistake(
@@ -1063,7 +1109,7 @@ def attention_scores_keys(q, k, v, causal=True):
     hint="Almost there",
 )
 def attention_plain_mean(q, k, v, causal=True):
-    return _attend(q, k, v, causal, scale=0.0)
+    return _attend(q, k, v, causal, soft=even_softmax)
 
 
 @mistake(
@@ -1155,7 +1201,7 @@ def attention_dropout(q, k, v, causal=True):
 
 
 @mistake(
-    "hides with -10000, which real scores can undercut",
+    "hides with a number that real scores can undercut, such as -10000",
     ask='Is your "very small" smaller than everything a model can produce?',
     of="scaled_dot_product_attention",
     hint="Before, never after",
@@ -1165,7 +1211,7 @@ def attention_fill_too_weak(q, k, v, causal=True):
 
 
 @mistake(
-    "hides with -1e9, which half precision cannot hold",
+    "hides with a number that half precision cannot hold, such as -1e9",
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
     of="scaled_dot_product_attention",
     hint="Before, never after",
@@ -1175,7 +1221,7 @@ def attention_fill_does_not_fit(q, k, v, causal=True):
 
 
 @mistake(
-    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
     of="scaled_dot_product_attention",
     hint="Before, never after",

@@ -16,6 +16,7 @@ from attention_katas.masked_softmax import (
     no_softmax,
     one_maximum_softmax,
     raw_times_mask_softmax,
+    raw_unguarded_softmax,
     unguarded_late_softmax,
     uniform_softmax,
     unshared_softmax,
@@ -205,7 +206,7 @@ def split_drops_the_rest(x, num_heads):
 
 
 @mistake(
-    "lets the failing reshape speak: RuntimeError instead of ValueError",
+    "raises something else than ValueError when the heads cannot share the width",
     ask="Which error does the contract ask for when the heads cannot share the width?",
     of="split_heads",
     hint="Almost there",
@@ -406,6 +407,18 @@ def no_biases(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
+    "forgets the biases",
+    ask="A linear layer has two parts. Which one is missing?",
+    of="multi_head_attention",
+    hint="The projections",
+    like="no-biases",
+)
+def no_inner_biases(x, weights, num_heads, causal=False, keep=None):
+    bare = {n: w * 0 if n in ("b_q", "b_k", "b_v") else w for n, w in weights.items()}
+    return _heads(x, bare, num_heads, causal, keep)
+
+
+@mistake(
     "does not transpose the projections",
     ask="In nn.Linear's layout, which axis of w is the output?",
     of="multi_head_attention",
@@ -413,6 +426,18 @@ def no_biases(x, weights, num_heads, causal=False, keep=None):
 )
 def projections_not_transposed(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, _turned(weights), num_heads, causal, keep)
+
+
+@mistake(
+    "does not transpose the projections",
+    ask="In nn.Linear's layout, which axis of w is the output?",
+    of="multi_head_attention",
+    hint="The projections",
+    like="projections-not-transposed",
+)
+def inner_projections_not_transposed(x, weights, num_heads, causal=False, keep=None):
+    turned = {n: w.T if n in ("w_q", "w_k", "w_v") else w for n, w in weights.items()}
+    return _heads(x, turned, num_heads, causal, keep)
 
 
 @mistake(
@@ -441,7 +466,7 @@ def one_projection(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "uses one projection for keys and values",
+    "hands over what it compares: keys and values are one",
     ask="What is compared, and what is handed over?",
     of="multi_head_attention",
     hint="The projections",
@@ -549,6 +574,19 @@ def padding_tiled(x, weights, num_heads, causal=False, keep=None):
 )
 def heads_ignore_padding(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, join=lambda past, real: past)
+
+
+@mistake(
+    "raises something else than ValueError when the heads cannot share the width",
+    of="multi_head_attention",
+    ask="Which error does the contract ask for when the heads cannot share the width?",
+    hint="Almost there",
+)
+def heads_unchecked(x, weights, num_heads, causal=False, keep=None):
+    def split(t, heads):
+        return t.reshape(t.size(0), t.size(1), heads, t.size(2) // heads).transpose(1, 2)
+
+    return _heads(x, weights, num_heads, causal, keep, split=split)
 
 
 @convention(
@@ -670,7 +708,7 @@ def heads_mask_late(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "gives hidden keys a score of 0",
+    "gives hidden keys a score near 0",
     ask="What does the exponential turn a score of 0 into?",
     of="multi_head_attention",
     hint="Almost there",
@@ -731,6 +769,17 @@ def heads_zeros_without_keys(x, weights, num_heads, causal=False, keep=None):
 )
 def heads_no_maximum(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=no_maximum_softmax)
+
+
+@mistake(
+    "takes exponentials of the raw scores",
+    ask="What can you subtract from a row so that the largest exponent is 0?",
+    of="multi_head_attention",
+    hint="Almost there",
+    like="heads-no-maximum",
+)
+def heads_no_maximum_unguarded(x, weights, num_heads, causal=False, keep=None):
+    return _heads(x, weights, num_heads, causal, keep, soft=raw_unguarded_softmax)
 
 
 @mistake(
@@ -812,7 +861,7 @@ def heads_always_float32(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "hides with -10000, which real scores can undercut",
+    "hides with a number that real scores can undercut, such as -10000",
     ask='Is your "very small" smaller than everything a model can produce?',
     of="multi_head_attention",
     hint="Almost there",
@@ -822,7 +871,7 @@ def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "hides with -1e9, which half precision cannot hold",
+    "hides with a number that half precision cannot hold, such as -1e9",
     ask="What is the lowest number your dtype can hold, and is there one that always fits?",
     of="multi_head_attention",
     hint="Almost there",
@@ -832,7 +881,7 @@ def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
     of="multi_head_attention",
     hint="Almost there",
@@ -842,7 +891,7 @@ def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "masks after the softmax and renormalises: 0/0 when a hidden score towers",
+    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
     ask="What is left of the visible weights when a hidden score is 1000 higher?",
     of="multi_head_attention",
     hint="Almost there",

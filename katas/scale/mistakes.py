@@ -27,7 +27,7 @@ def no_scale(q, k):
 
 
 @mistake(
-    "divides by d_k itself, not by its square root",
+    "divides by d_k in all, not by its square root",
     ask="The root keeps the spread constant; without it, where do all weights go as d_k grows?",
     hint="Which number",
 )

@@ -87,6 +87,16 @@ def second_to_last_axis(x, dim=-1):
 
 
 @mistake(
+    "normalises over the queries instead of the keys",
+    ask="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    hint="Which axis",
+    like="second-to-last-axis",
+)
+def always_second_to_last_axis(x, dim=-1):
+    return _softmax(x, dim, axis=lambda x, dim: -2)
+
+
+@mistake(
     "normalises over the first axis",
     ask="With one sample in the batch, how many numbers are normalised together?",
     hint="Which axis",
@@ -102,6 +112,26 @@ def first_axis(x, dim=-1):
 )
 def axis_one(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: min(1, x.dim() - 1))
+
+
+@mistake(
+    "fixes the axis at 1: right for a matrix, heads once there are four axes",
+    ask="If somebody adds a head axis, does your axis still mean keys?",
+    hint="Which axis",
+    like="axis-one",
+)
+def axis_one_always(x, dim=-1):
+    return _softmax(x, dim, axis=lambda x, dim: 1)
+
+
+@mistake(
+    "fixes the axis at 1: right for a matrix, heads once there are four axes",
+    ask="If somebody adds a head axis, does your axis still mean keys?",
+    hint="Which axis",
+    like="axis-one",
+)
+def axis_one_by_default(x, dim=-1):
+    return _softmax(x, dim, axis=lambda x, dim: 1 if dim == -1 else dim)
 
 
 @mistake(
@@ -150,7 +180,7 @@ def no_keepdim_in_the_sum(x, dim=-1):
 
 
 @mistake(
-    "takes exponentials and never divides",
+    "does not divide by the sum of the exponentials",
     ask="Add up one row. What is missing to make it 1?",
     hint="Where to look",
 )

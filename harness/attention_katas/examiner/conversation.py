@@ -97,11 +97,12 @@ class Conversation:
         hung: set[str],
         call_seconds: float | None = None,
     ) -> None:
-        """call_seconds: what a call may take, when that is not the learner's own limit."""
+        """call_seconds: what a call, and loading, may take, when not the learner's own limit."""
         self.submission, self.reference, self.learner = submission, reference, learner
         self.device = device
         self.hung = hung
         self.call_seconds = call_seconds or learner.limits.call_seconds
+        self.load_seconds = call_seconds or learner.limits.load_seconds
         self.calls: list[Call] = []
         self.audit: list[str] = []
         self._ids = itertools.count(1)
@@ -115,7 +116,8 @@ class Conversation:
             "sources": self.submission.sources,
             "functions": list(kata.functions),
         }
-        reply, _ = self._ask(request, {}, self.learner.limits.load_seconds, None)
+        seconds = min(self.load_seconds, self.learner.limits.load_seconds)
+        reply, _ = self._ask(request, {}, seconds, None)
         return reply
 
     def call(

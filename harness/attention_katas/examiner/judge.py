@@ -214,7 +214,7 @@ class Judge:
             verdict.diagnoses = [v.Diagnosis("", v.NO_DIAGNOSIS, symptoms=[told])]
         first = next(iter(verdict.diagnoses), None)
         if first and first.kind == v.EARLIER_WORK and first.file != submission.kata.file:
-            verdict.next_step = f"kata run {first.blames.replace('_', '-')}"
+            verdict.next_step = f"kata run {first.file.removesuffix('.py').replace('_', '-')}"
 
     def _known(self, submission: Submission) -> inquiry.Knowledge:
         """What is known of a kata and of the earlier ones that the submission imports."""

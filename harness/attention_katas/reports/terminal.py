@@ -158,7 +158,7 @@ class Screen:
     def _diagnosis(self, found: v.Diagnosis, kata: Kata) -> None:
         """What is behind the failure of one function: its name, a question, two numbers, a hint."""
         if found.kind == v.EARLIER_WORK and found.file != kata.file:
-            told = f"is not to blame: {found.file} is. With a right {found.blames} it is right"
+            told = f"is not to blame, {found.blames} is: with that right it answers rightly"
             self._says(found, told)
         elif found.kind == v.EARLIER_WORK:
             self._says(found, f"is right as soon as {found.blames} is: look there first")

@@ -8,6 +8,7 @@ its answers were right.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,8 +23,10 @@ from attention_katas.submission import Submission
 if TYPE_CHECKING:
     from attention_katas.examiner.diagnosis.inquiry import Case
 
+# A module, and functions of it; None: all that its kata asks for.
+Part = tuple[str, Sequence[str] | None]
 LOOKED_AT = 6
-ASKED_AGAIN = 40
+ASKED_AGAIN = 60
 
 
 def find(case: Case, function: str, wrong_before: Sequence[str]) -> tuple[v.Diagnosis | None, Case]:
@@ -36,29 +39,39 @@ def find(case: Case, function: str, wrong_before: Sequence[str]) -> tuple[v.Diag
     failed = [call for call in case.failed if call.function == function and not call.lost]
     failed = failed[:LOOKED_AT]
     kata = case.knowledge.kata
-    parts: list[tuple[str, Sequence[str] | None]] = [
+    parts: list[Part] = [
         (module, None)
         for module in case.submission.sources
         if module != kata.module and module in case.knowledge.references
     ]
     parts += [(kata.module, [name]) for name in wrong_before]
-    helped: list[tuple[str, Sequence[str] | None]] = []
-    for module, names in parts if failed else ():
-        replaced = _replaced(case.submission, case, [(module, names)])
+    helped: list[Part] = []
+    for part in parts if failed else ():
+        replaced = _replaced(case.submission, case, [part])
         again = _again(case, replaced, failed) if replaced else None
-        if again is None:
+        if again is None or all(_unmoved(*both) for both in zip(failed, again, strict=True)):
             continue
+        helped.append(part)
         if all(_is_right(case, call) for call in again):
-            return _told(function, module, names, len(failed)), case
-        if not all(_unmoved(*both) for both in zip(failed, again, strict=True)):
-            helped.append((module, names))
-    return None, _without(case, function, helped) if helped else case
+            helped = [part]
+            break
+    replaced = _replaced(case.submission, case, helped) if helped else None
+    again = _everything(case, function, replaced) if replaced else None
+    if replaced is None or not again:
+        return None, case
+    if all(_is_right(case, call) for call in again):
+        return _told(function, helped, len(again)), case
+    return None, replace(case, submission=replaced, talks=[again], failed=again, silent=True)
 
 
-def _told(function: str, module: str, names: Sequence[str] | None, count: int) -> v.Diagnosis:
-    blamed = names[0] if names else module
+def _told(function: str, parts: Sequence[Part], count: int) -> v.Diagnosis:
+    blamed = [names[0] if names else module for module, names in parts]
     return v.Diagnosis(
-        function, v.EARLIER_WORK, file=f"{module}.py", blames=blamed, explained=count
+        function,
+        v.EARLIER_WORK,
+        file=f"{parts[0][0]}.py",
+        blames=" and ".join(blamed),
+        explained=count,
     )
 
 
@@ -71,24 +84,29 @@ def _unmoved(before: Call, after: Call) -> bool:
     return behaviour.alike(behaviour.recorded(before), behaviour.recorded(after), after)
 
 
-def _without(case: Case, function: str, parts: Sequence[tuple[str, Sequence[str] | None]]) -> Case:
-    """The case as it would be if those parts were right."""
-    submission = _replaced(case.submission, case, parts)
-    if submission is None:
-        return case
+def _everything(case: Case, function: str, submission: Submission) -> list[Call]:
+    """All recorded questions about a function, and its probes, put to another submission.
+
+    Nothing when it falls silent.
+    """
     calls = [call for call in case.failed if call.function == function and not call.lost]
     calls += [call for talk in case.talks for call in talk if call.function == function]
-    again = _again(
-        case, submission, list({id(call): call for call in calls}.values())[:ASKED_AGAIN]
-    )
-    if again is None:
-        return case
-    return replace(case, submission=submission, talks=[again], failed=again, silent=True)
+    distinct = list({id(call): call for call in calls}.values())
+    return _again(case, submission, distinct[:ASKED_AGAIN], case.probes_of(function)) or []
 
 
-def _replaced(
-    submission: Submission, case: Case, parts: Sequence[tuple[str, Sequence[str] | None]]
-) -> Submission | None:
+def _only(text: str, names: Sequence[str]) -> str:
+    """A reference with those of its public functions alone: the others are nobody's business."""
+    tree = ast.parse(text)
+    tree.body = [
+        node
+        for node in tree.body
+        if not isinstance(node, ast.FunctionDef) or node.name in names or node.name.startswith("_")
+    ]
+    return ast.unparse(tree)
+
+
+def _replaced(submission: Submission, case: Case, parts: Sequence[Part]) -> Submission | None:
     """The submission with parts made right: functions of a module (None: all its kata asks for)."""
     sources = dict(submission.sources)
     for module, functions in parts:
@@ -96,14 +114,19 @@ def _replaced(
         names = functions or case.knowledge.functions.get(module, ())
         if text is None or not names:
             return None
-        right = f"_right_{module}"
+        right = f"_right_{module}_{len(sources)}"
         sources[module] += f"\n\nfrom {right} import {', '.join(names)}\n"
-        sources[right] = text
+        sources[right] = _only(text, names)
     return replace(submission, sources=sources)
 
 
-def _again(case: Case, submission: Submission, calls: Sequence[Call]) -> list[Call] | None:
-    """The same questions put to another submission; None when not all get an answer."""
+def _again(
+    case: Case,
+    submission: Submission,
+    calls: Sequence[Call],
+    more: Sequence[probing.Question] = (),
+) -> list[Call] | None:
+    """The same questions, and more, put to another submission; None when not all get an answer."""
     found = []
     with case.listen(submission) as witness:
         if witness is None:
@@ -113,6 +136,11 @@ def _again(case: Case, submission: Submission, calls: Sequence[Call]) -> list[Ca
             question = probing.Question(call.args, call.kwargs, call.tolerance, differentiate)
             try:
                 found.append(witness.ask(call.function, question, call.elsewhere))
+            except Silent:
+                return None
+        for question in more:
+            try:
+                found.append(witness.ask(calls[0].function, question))
             except Silent:
                 return None
     return found

@@ -89,8 +89,8 @@ def _batched(found: re.Match[str], say: Sizes) -> str:
 def _broadcast(found: re.Match[str], say: Sizes) -> str:
     one, other, axis = int(found[1]), int(found[2]), found[3]
     return (
-        f"two tensors met entry by entry, and on axis {axis} one has size {say(one)}, "
-        f"the other {say(other)}; which axis of each should stand there?"
+        f"where two tensors met, axis {axis} of one has size {say(one)}, of the other "
+        f"{say(other)}; which axis of each should stand there?"
     )
 
 
@@ -113,7 +113,7 @@ def _shape(found: re.Match[str], say: Sizes) -> str:
     product = 1
     for size in sizes:
         product *= size
-    shown = ", ".join(say(size) for size in sizes)
+    shown = ", ".join(map(str, sizes))
     if -1 in sizes:
         return f"{found[2]} entries do not fit the shape ({shown}), whatever stands for -1"
     return f"the shape ({shown}) holds {product} entries; the tensor has {found[2]}"
@@ -121,8 +121,8 @@ def _shape(found: re.Match[str], say: Sizes) -> str:
 
 def _expanded(found: re.Match[str], say: Sizes) -> str:
     return (
-        f"only axes of size 1 can be expanded: on axis {found[3]} there are {say(int(found[2]))} "
-        f"already, and {say(int(found[1]))} are asked for"
+        f"an axis of size {say(int(found[2]))} cannot become one of {say(int(found[1]))} "
+        f"(axis {found[3]}): only axes of size 1 can be expanded"
     )
 
 
@@ -150,7 +150,10 @@ CUT = (
     "something that the way back needs was overwritten in place; "
     "write `x = x * 2`, not `x *= 2`, for what has a gradient"
 )
-FLAT = ".t() is for matrices; for the last two axes of any tensor there is .transpose(-2, -1)"
+FLAT = (
+    ".t() is for matrices (F.linear applies it to its weight); for the last two axes of any tensor "
+    "there is .transpose(-2, -1)"
+)
 BOOLEAN = (
     "a mask for masked_fill and where has to be of dtype bool; numbers do not say true or false"
 )

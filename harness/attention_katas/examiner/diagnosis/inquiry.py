@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from attention_katas import mistakes, probing
 from attention_katas import verdict as v
 from attention_katas.catalog import Kata
 from attention_katas.devices import Device
+from attention_katas.errors import CouldNotGrade
 from attention_katas.examiner import failures, grids
 from attention_katas.examiner.conversation import Call, tensors_in
 from attention_katas.examiner.diagnosis import behaviour, blame, exceptions, hypotheses
@@ -33,6 +35,7 @@ from attention_katas.submission import Submission
 
 SYMPTOMS = 3  # as many as one can take in
 RANDOM_CALLS = 48
+ALL_SECONDS = 5.0  # for all questions to one submission
 SECONDS = 1.5  # after which nothing more far-fetched is tried
 
 
@@ -71,12 +74,34 @@ class Case:
     failed: list[Call]
     take: Callable[[Submission], Learner]
     give_back: Callable[[Learner], None]
+    until: float
     silent: bool = False
+
+    def probes_of(self, function: str) -> list[probing.Question]:
+        """All questions that the kata's probes ask of a function."""
+        probes = self.knowledge.probes
+        return [
+            question
+            for probe in (probing.marked(probes, probing.PROBE, function) if probes else ())
+            for question in probing.questions(probe(draw_for(self, function, probe.__name__)))
+        ]
 
     def listen(self, submission: Submission) -> Any:
         return listening(
-            submission, self.knowledge.reference, self.device.name, self.take, self.give_back
+            submission,
+            self.knowledge.reference,
+            self.device.name,
+            self.take,
+            self.give_back,
+            self.until,
         )
+
+
+def draw_for(case: Case, function: str, what: str) -> Draw:
+    """Inputs of a probe or a symptom: the same at every try with the same seed."""
+    text = f"{case.seed}/{case.knowledge.kata.name}/{function}/{what}"
+    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+    return Draw(torch.Generator().manual_seed(number), case.device)
 
 
 def case_of(current: Round, knowledge: Knowledge, take: Callable[[Submission], Learner]) -> Case:
@@ -90,6 +115,7 @@ def case_of(current: Round, knowledge: Knowledge, take: Callable[[Submission], L
         failed=current.failed,
         take=take,
         give_back=current.give_back,
+        until=time.monotonic() + ALL_SECONDS,
     )
 
 
@@ -108,8 +134,14 @@ def diagnose(case: Case) -> list[v.Diagnosis]:
     with behaviour.quiet():
         found = []
         for name in wrong:
-            earlier, rest = blame.find(case, name, wrong[: wrong.index(name)])
-            found.append(earlier or Inquiry(rest, name).find())
+            try:
+                earlier, rest = blame.find(case, name, wrong[: wrong.index(name)])
+                found.append(earlier or Inquiry(rest, name).find())
+            except CouldNotGrade:
+                raise
+            except Exception as error:  # noqa: BLE001 - ours; the other functions are looked at
+                told = f"the cause could not be looked for: {type(error).__name__}: {error}"[:300]
+                found.append(v.Diagnosis("", v.NO_DIAGNOSIS, symptoms=[told]))
     return found
 
 
@@ -211,7 +243,7 @@ class Inquiry:
         """A few small calls that the right function answers otherwise: most drop out there."""
         wrong = [call for call in self._calls() if call.answer is not None and not call.elsewhere]
         wrong = sorted(wrong, key=_size)
-        return [call for call in wrong if not self.right.agrees(call)][:2]
+        return list(itertools.islice((c for c in wrong if not self.right.agrees(c)), 2))
 
     def _differs(self, one: Hypothesis) -> bool:
         """It is wrong somewhere where the learner's code is wrong too."""
@@ -307,9 +339,7 @@ class Inquiry:
                 return
 
     def _draw(self, what: str) -> Draw:
-        text = f"{self.case.seed}/{self.case.knowledge.kata.name}/{self.name}/{what}"
-        number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
-        return Draw(torch.Generator().manual_seed(number), self.case.device)
+        return draw_for(self.case, self.name, what)
 
     # Chance
 
@@ -342,6 +372,8 @@ class Inquiry:
             for _ in range(RANDOM_CALLS if self.witness and self.randoms else 0):
                 answer = self.witness.ask(self.name, question).answer if self.witness else None
                 answers += [] if answer is None else [answer.double()]
+                if answers and answers[-1].shape != answers[0].shape:
+                    break
         except Silent:
             self.witness = None
         expected = self.right.does(call).answer
@@ -435,10 +467,19 @@ class Inquiry:
         self._show(found)
         return found
 
+    def _other_dtypes(self) -> list[str]:
+        for call in self._calls():
+            answer, expected = call.answer, self.right.does(call).answer
+            if answer is not None and expected is not None and answer.dtype != expected.dtype:
+                return [
+                    f"it answers in {_name(answer.dtype)} where {_name(expected.dtype)} is right"
+                ]
+        return []
+
     def _symptoms(self) -> list[str]:
         """Which properties are broken, measured on the learner's own answers."""
         probes = None if self.case.silent else self.case.knowledge.probes
-        told: list[str] = []
+        told = self._other_dtypes() if probes else []
         for measure in probing.marked(probes, probing.SYMPTOM, self.name) if probes else ():
             if self.witness is None or len(told) >= SYMPTOMS:
                 break
@@ -448,10 +489,13 @@ class Inquiry:
                 said = measure(ask, self._draw(measure.__name__))
             except Silent:
                 self.witness = None
-            except (failures.CheckFailed, RuntimeError, IndexError, TypeError, ValueError):
+            except (failures.CheckFailed, ArithmeticError, LookupError, RuntimeError):
                 continue  # what came back cannot be measured in this way
+            except (TypeError, ValueError):
+                continue
             else:
-                told += [said] if said else []
+                # A number that is none says nothing.
+                told += [said] if said and not re.search(r"\b(nan|inf)\b", said) else []
         return told
 
 
@@ -469,6 +513,10 @@ def _answered(call: Call) -> bool:
     """Something came back, be it an exception; not of a branch that is not written yet."""
     unwritten = call.raised is not None and call.raised.type == "NotImplementedError"
     return not call.lost and not unwritten
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _imagined(function: str, question: probing.Question) -> Call:
