@@ -275,12 +275,12 @@ def ask_us(answers: Iterable[Answer]) -> list[Word]:
 
 
 def said(verdict: Any) -> str:
-    """The first thing that a learner reads: the mistake by name, else how the first check failed"""
-    for diagnosis in getattr(verdict, "diagnoses", []):
-        causes = getattr(diagnosis, "causes", [])
-        named = getattr(diagnosis, "title", "") or "; and ".join(cause.title for cause in causes)
-        if named:
-            return str(named)
+    """The first thing that a learner reads: the mistake by name, or what is broken, or how."""
+    for diagnosis in verdict.diagnoses:
+        told = "; and ".join(cause.title for cause in diagnosis.causes)
+        told = told or next(iter(diagnosis.symptoms), "")
+        if told:
+            return str(told)
     first = verdict.first_failure
     if first is None or not first.message:
         return str(verdict.message)

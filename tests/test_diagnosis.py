@@ -212,7 +212,8 @@ def test_an_own_mistake_on_top_of_an_earlier_one(submit):
     verdict = submit("mask", source)
     assert told(verdict, "masked_weights") == (v.MISTAKE, ["mask-after-softmax"])
     found = verdict.diagnoses[1]
-    assert (found.at, found.yours, found.expected, found.symptoms) == (None, None, None, [])
+    assert (found.at, found.yours, found.expected) == (None, None, None)
+    assert found.symptoms == ["causal_mask is wrong as well; see to that first"]
 
 
 def test_an_exception_in_terms_of_axes(submit):
@@ -306,3 +307,67 @@ def test_the_right_part_of_an_experiment_stays_unseen(submit):
     assert "none" in text
     assert "SECRET" not in text.replace("print('SECRET'", "").replace("SECRET None", "")
     assert all(d.yours is None or d.function != "masked_weights" for d in verdict.diagnoses)
+
+
+def test_that_both_raise_is_no_reason_to_name(submit):
+    """Merging by the wrong length raises on the same inputs as splitting by it; it is not that."""
+    source = (REFERENCE / "cross_attention.py").read_text(encoding="utf-8")
+    source += (
+        "\n\ndef cross_attention(x, context, weights, num_heads, keep=None):\n"
+        "    q, k, v = (\n"
+        "        _split(t @ weights['w_' + n].T + weights['b_' + n], num_heads)\n"
+        "        for t, n in ((x, 'q'), (context, 'k'), (context, 'v'))\n    )\n"
+        "    s = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5\n"
+        "    if keep is not None:\n"
+        "        s = s.masked_fill(~keep[:, None, None], -float('inf'))\n"
+        "    w = torch.nan_to_num(s.softmax(-1))\n"
+        "    b, t, d = x.size(0), context.size(1), x.size(2)\n"
+        "    out = (w @ v).transpose(1, 2).reshape(b, t, d)\n"
+        "    return out @ weights['w_o'].T + weights['b_o']\n"
+    )
+    _, ids = told(submit("cross-attention", source))
+    assert "split-by-query-length" not in ids
+
+
+def test_an_acquittal_needs_every_answer(submit):
+    """softmax.py is wrong, and so is the own fill: a right softmax makes not all of it right."""
+    source = (REFERENCE / "mask.py").read_text(encoding="utf-8") + (
+        "\n\nfrom softmax import softmax\n"
+        "def masked_weights(scores, keep=None):\n"
+        "    m = causal_mask(scores.size(-2), scores.size(-1), scores.device)\n"
+        "    m = m if keep is None else m & keep[:, None, None, :]\n"
+        "    return softmax(scores.masked_fill(~m, -1e4)) * m.any(-1, keepdim=True)\n"
+    )
+    wrong = (
+        "def softmax(x, dim=-1):\n    e = (x - x.amax(dim, True)).exp()\n    return e / e.sum()\n"
+    )
+    verdict = submit("mask", source, softmax=wrong)
+    assert told(verdict, "masked_weights") == (v.MISTAKE, ["fill-too-weak"])
+    assert verdict.diagnoses[0].symptoms == ["softmax is wrong as well; see to that first"]
+
+
+def test_zeros_are_no_mistake_of_thought(submit):
+    source = (REFERENCE / "mask.py").read_text(encoding="utf-8") + (
+        "\n\ndef scaled_dot_product_attention(q, k, v, causal=True):\n"
+        "    return torch.zeros(*q.shape[:-1], v.size(-1), dtype=q.dtype, device=q.device)\n"
+    )
+    assert told(submit("mask", source)) == (v.SYMPTOMS, [])
+
+
+def test_a_forgotten_refusal_does_not_hide_the_rest(submit):
+    source = reference(
+        "cross_attention",
+        "def cross_attention(x, context, weights, num_heads, keep=None):\n"
+        "    def split(t):\n"
+        "        return t.view(*t.shape[:2], num_heads, t.size(-1) // num_heads).transpose(1, 2)\n"
+        "    q = split(x @ weights['w_q'].T + weights['b_q'])\n"
+        "    k = split(context @ weights['w_k'].T + weights['b_k'])\n"
+        "    v = split(context @ weights['w_v'].T + weights['b_v'])\n"
+        "    s = q @ k.transpose(-2, -1) / x.size(-1) ** 0.5\n"
+        "    if keep is not None:\n"
+        "        s = s.masked_fill(~keep[:, None, None], -float('inf'))\n"
+        "    w = torch.nan_to_num(s.softmax(-1))\n"
+        "    return (w @ v).transpose(1, 2).flatten(2) @ weights['w_o'].T + weights['b_o']\n",
+    )
+    _, ids = told(submit("cross-attention", source))
+    assert "scales-by-model-width" in ids

@@ -130,7 +130,11 @@ def test_ctrl_c_ends_quietly_and_leaves_nothing(space):
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    time.sleep(5)
+    for _ in range(240):  # until it judges: the zygote, its template and a learner are there
+        time.sleep(0.25)
+        if len(children(process.pid)) >= 3:
+            break
+    time.sleep(3)
     family = children(process.pid)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=20)

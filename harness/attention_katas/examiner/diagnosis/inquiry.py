@@ -36,7 +36,7 @@ from attention_katas.submission import Submission
 SYMPTOMS = 3  # as many as one can take in
 RANDOM_CALLS = 48
 ALL_SECONDS = 5.0  # for all questions to one submission
-SECONDS = 1.5  # after which nothing more far-fetched is tried
+SECONDS = 2.0  # of the processor, after which nothing more far-fetched is tried
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Case:
     """One failed submission: what is known, what was recorded, and how to ask more.
 
     silent: the process that is asked knows what no learner's code may know, so nothing that it
-    answers is shown.
+    answers is shown; made_right: which parts were wrong as well, and are right there.
     """
 
     knowledge: Knowledge
@@ -76,6 +76,7 @@ class Case:
     give_back: Callable[[Learner], None]
     until: float
     silent: bool = False
+    made_right: str = ""
 
     def probes_of(self, function: str) -> list[probing.Question]:
         """All questions that the kata's probes ask of a function."""
@@ -136,12 +137,15 @@ def diagnose(case: Case) -> list[v.Diagnosis]:
         for name in wrong:
             try:
                 earlier, rest = blame.find(case, name, wrong[: wrong.index(name)])
-                found.append(earlier or Inquiry(rest, name).find())
+                told = earlier or Inquiry(rest, name).find()
+                if rest.made_right:
+                    told.symptoms.append(f"{rest.made_right} is wrong as well; see to that first")
+                found.append(told)
             except CouldNotGrade:
                 raise
             except Exception as error:  # noqa: BLE001 - ours; the other functions are looked at
-                told = f"the cause could not be looked for: {type(error).__name__}: {error}"[:300]
-                found.append(v.Diagnosis("", v.NO_DIAGNOSIS, symptoms=[told]))
+                said = f"the cause could not be looked for: {type(error).__name__}: {error}"[:300]
+                found.append(v.Diagnosis("", v.NO_DIAGNOSIS, symptoms=[said]))
     return found
 
 
@@ -169,7 +173,7 @@ class Inquiry:
         ]
         self.waiting = probing.marked(known.probes, probing.PROBE, function) if known.probes else []
         self.witness: Witness | None = None
-        self.until = time.monotonic() + SECONDS
+        self.until = time.process_time() + SECONDS
         self.besides: list[str] = []
 
     def find(self) -> v.Diagnosis:
@@ -398,7 +402,7 @@ class Inquiry:
         samples = [behaviour.positional(self.reference, call) for call in self._samples()]
         parts = hypotheses.parts(self.known, samples)
         for stage in hypotheses.combinations(parts):
-            if time.monotonic() > self.until:
+            if time.process_time() > self.until:
                 break
             left = self._grounded([one for one in self._consistent(stage) if self._differs(one)])
             if left:
