@@ -32,13 +32,19 @@ KINDS = ("known", "pairs", "respelled", "left out", "harmless")
 class Bench:
     """One judge for all katas, with the time that each diagnosis took."""
 
-    def __init__(self, judge, catalog, say):
+    def __init__(self, judge, catalog, pairs):
         from attention_katas.examiner.diagnosis import inquiry
 
-        self.judge, self.catalog, self.say = judge, catalog, say
+        self.judge, self.catalog = judge, catalog
+        self.pairs, self.chance = pairs, random.Random(7)
         self.milliseconds, self.seed = [], 0
         self.inquiry, self.diagnose = inquiry, inquiry.diagnose
         inquiry.diagnose = self._timed
+
+    def shuffled(self, items):
+        items = list(items)
+        self.chance.shuffle(items)
+        return items
 
     def _timed(self, case):
         started = time.perf_counter()
@@ -110,13 +116,14 @@ def pairs(bench, kata, sample):
 
     entries = [e for e, _ in chosen(kata) if e.kind == MISTAKE and not e.like and not e.random]
     found = []
-    for one, other in itertools.combinations(entries, 2):
-        if one.of == other.of:
-            source = source_of_both(kata, one, other)
-            if source:
-                found.append((one, other, source))
+    # Writing down a pair takes a while, so they are drawn first.
+    for one, other in bench.shuffled(itertools.combinations(entries, 2)):
+        source = source_of_both(kata, one, other) if one.of == other.of else ""
+        found += [(one, other, source)] if source else []
+        if len(found) == bench.pairs:
+            break
     twins = alike(kata, found)
-    for one, other, source in sample(found):
+    for one, other, source in found:
         name = f"{one.id}+{other.id}"
         if name in twins:
             continue
@@ -185,7 +192,9 @@ def executed(kata, found, function):
     texts += [
         (entry.id, source_of(kata, entry))
         for entry, _ in chosen(kata)
-        if not entry.harmless and (entry.of == function or only)
+        if not entry.harmless
+        and (entry.of == function or only)
+        and (len(found) > 9 or any(entry.id in (one.id, other.id) for one, other, _ in found))
     ]
     texts += [
         (f"{one.id}+{other.id}", source)
@@ -275,24 +284,19 @@ def main() -> None:
 
     catalog, counts = load_catalog(), collections.Counter()
     katas = [catalog[options.kata]] if options.kata else catalog.ready
-    chance, times, started = random.Random(7), [], time.monotonic()
+    times, started = [], time.monotonic()
     asked = dict(zip(KINDS, (known, pairs, respelled, left_out, harmless), strict=True))
     with open_judge(catalog, katas) as judge:
-        bench = Bench(judge, catalog, print)
+        bench = Bench(judge, catalog, 3 if options.quick else options.pairs)
         for kind in [options.kind] if options.kind else KINDS:
             for number, kata in enumerate(katas):
                 here = collections.Counter()
                 until = None
                 if options.quick:
                     part = KINDS.index(kind) * len(katas) + number + 1
-                    until = started + 36 * part / (len(KINDS) * len(katas))
+                    until = started + 20 * part / (len(KINDS) * len(katas))
 
-                def sample(items, kind=kind):
-                    items = list(items)
-                    if options.quick or kind == "pairs":
-                        chance.shuffle(items)
-                    return items[: options.pairs] if kind == "pairs" else items
-
+                sample = bench.shuffled if options.quick else list
                 for name, right, causes, took in asked[kind](bench, kata, sample):
                     here["total"] += 1
                     here["right"] += right
