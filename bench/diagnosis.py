@@ -294,7 +294,7 @@ def main() -> None:
                 until = None
                 if options.quick:
                     part = KINDS.index(kind) * len(katas) + number + 1
-                    until = started + 20 * part / (len(KINDS) * len(katas))
+                    until = started + 12 * part / (len(KINDS) * len(katas))
 
                 sample = bench.shuffled if options.quick else list
                 for name, right, causes, took in asked[kind](bench, kata, sample):
