@@ -290,6 +290,8 @@ def main() -> None:
         bench = Bench(judge, catalog, 3 if options.quick else options.pairs)
         for kind in [options.kind] if options.kind else KINDS:
             for number, kata in enumerate(katas):
+                if options.quick and kind != "known" and number % 2:
+                    continue
                 here = collections.Counter()
                 until = None
                 if options.quick:

@@ -174,7 +174,6 @@ class Inquiry:
         self.waiting = probing.marked(known.probes, probing.PROBE, function) if known.probes else []
         self.witness: Witness | None = None
         self.until = time.process_time() + SECONDS
-        self.besides: list[str] = []
 
     def find(self) -> v.Diagnosis:
         with self.case.listen(self.case.submission) as self.witness:
@@ -191,19 +190,25 @@ class Inquiry:
             return self._noise()
         if not left:
             left = self._several_at_once()
-        whole, set_aside = self.talks, self.asked
+        whole, asked = self.talks, self.asked
+        aside: list[tuple[list[Call], str]] = []
         for leave_out, besides in self._asides():
             if left:
                 break
+            aside.append(([call for call in self._calls() if leave_out(call)], besides))
             self.talks = [[c for c in talk if not leave_out(c)] for talk in self.talks]
             self.asked = [c for c in self.asked if not leave_out(c)]
             left = self._grounded(self._consistent(self.singles)) or self._several_at_once()
-            if self._one_name(left) is not None:
-                self.besides.append(besides)
         sure = self._one_name(left)
         if sure is not None:
-            return self._named(sure)
-        self.talks, self.asked = whole, set_aside
+            found = self._named(sure)
+            found.symptoms += [
+                besides
+                for calls, besides in aside
+                if any(not sure.agrees(call) and not self.right.agrees(call) for call in calls)
+            ]
+            return found
+        self.talks, self.asked = whole, asked
         found = self._told_by_symptoms()
         found.undecided = ["+".join(entry.id for entry in one.entries) for one in left]
         return found
@@ -247,16 +252,6 @@ class Inquiry:
         wrong = [call for call in self._calls() if call.answer is not None and not call.elsewhere]
         wrong = sorted(wrong, key=_size)
         return list(itertools.islice((c for c in wrong if not self.right.agrees(c)), 2))
-
-    def _differs(self, one: Hypothesis) -> bool:
-        """It is wrong somewhere where the learner's code is wrong too."""
-        for call in self._calls():
-            does = self.right.does(call)
-            if not behaviour.alike(does, one.does(call), call) and not behaviour.alike(
-                does, behaviour.recorded(call), call
-            ):
-                return True
-        return one.remembers
 
     def _one_name(self, left: Sequence[Hypothesis]) -> Hypothesis | None:
         """The one name that all that is left goes by; None when there are several, or none."""
@@ -403,7 +398,7 @@ class Inquiry:
         for stage in hypotheses.combinations(parts):
             if time.process_time() > self.until:
                 break
-            left = self._grounded([one for one in self._consistent(stage) if self._differs(one)])
+            left = self._grounded(self._consistent(stage))
             if left:
                 return left
         return []
@@ -427,7 +422,7 @@ class Inquiry:
             level = rungs.index(entry.hint) + 1 if entry.hint in rungs else 0
             found.causes.append(v.Cause(entry.id, entry.title, entry.ask, entry.hint, level))
         self._show(found)
-        found.symptoms = [*self._exception(), *self.besides]
+        found.symptoms = self._exception()
         return found
 
     def _show(self, found: v.Diagnosis) -> None:
