@@ -91,6 +91,15 @@ def large_scores(draw):
 
 
 @probe("multi_head_attention")
+def all_scores_high(draw):
+    """Raw exponentials overflow everywhere; one maximum for all would do."""
+    layer = _layer(draw, 12)
+    layer["b_q"], layer["b_k"] = layer["b_q"] / 9 + 3, layer["b_k"] + 400
+    layer["w_q"] = layer["w_q"] / 9
+    return ask(draw(3, 5, 12), layer, 3, tolerance=2e-2)
+
+
+@probe("multi_head_attention")
 def loud_padding(draw):
     loud = torch.where(KEEP, 1.0, 5000.0)[..., None]
     return ask(draw(3, 5, 12) * loud, _layer(draw, 12), 3, keep=KEEP, tolerance=1e-3)
