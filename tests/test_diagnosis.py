@@ -8,17 +8,17 @@ by bench/diagnosis.py. Here: code as people write it, one case for each manner o
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from attention_katas import verdict as v
+from attention_katas.catalog import content_root
 from attention_katas.examiner.diagnosis import inquiry
 from attention_katas.reports import json as report
 from attention_katas.reports import terminal
 from tests.conftest import submission_of
 
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = content_root() / "reference"
 
 
 def told(verdict, function=""):
