@@ -47,10 +47,11 @@ def open_judge(
     limits: Limits | None = None,
     strict: bool = False,
     weak: bool = False,
+    lanes: int = 1,
 ) -> Iterator[Judge]:
     """A judge with learner processes. Starts those first: both import torch, side by side.
 
-    strict, weak: as for strangers' code, see Judge.
+    strict, weak, lanes: see Judge.
     """
     from attention_katas.learner.locks import linux
     from attention_katas.learner.start import start_learners
@@ -60,10 +61,10 @@ def open_judge(
     chosen = devices.choose(device)
     hidden = hidden_paths(catalog)
     with start_learners(hidden, device=chosen.name, spawn=spawn, limits=limits) as learners:
-        learners.expect(katas[0].banned)
+        learners.expect(katas[0].banned, lines=lanes)
         from attention_katas.examiner.judge import Judge
 
-        judge = Judge(katas, learners, chosen, strict, weak)
+        judge = Judge(katas, learners, chosen, strict, weak, lanes)
         try:
             yield judge
         finally:
@@ -93,7 +94,7 @@ def run(
         for _, found in taken:
             if isinstance(found, Submission):
                 judge = judge or stack.enter_context(
-                    open_judge(catalog, waiting, device, spawn, strict=strict, weak=weak)
+                    open_judge(catalog, waiting, device, spawn, strict=strict, weak=weak, lanes=2)
                 )
                 verdict, source = judge.judge(found, seed), found.source
             else:

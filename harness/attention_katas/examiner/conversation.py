@@ -7,6 +7,7 @@ learner process and gives back an ordinary tensor that is tied into autograd: `.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from attention_katas.verdict import Evidence, Frame, Raised
 class Call:
     """One call of a learner's function, kept for the ladder and the diagnosis.
 
-    names are those of all tensors among the inputs, in the order in which they are sent;
+    given: name and value of each input; names: those of all tensors among them, as they are sent;
     output_device is where the answer lived; changed maps the position of a tensor that no longer
     holds what was sent to what it holds now; rearranged is a key of a dict among the inputs under
     which something else stands now, or nothing; elsewhere says that the inputs claimed another
@@ -40,7 +41,7 @@ class Call:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     text: str
-    inputs: list[str]
+    given: list[tuple[str, Any]]
     names: list[str]
     answer: torch.Tensor | None = None
     output_device: str = ""
@@ -53,6 +54,13 @@ class Call:
     tolerance: float | None = None
     upstream: torch.Tensor | None = None
     gradients: list[torch.Tensor | None] | None = None
+
+    @property
+    def inputs(self) -> list[str]:
+        """The tensors among the inputs, in words."""
+        return [
+            f"{name} {grids.describe(value)}" for name, value in self.given if tensors_in(value)
+        ]
 
     def evidence(self, **more: Any) -> Evidence:
         return Evidence(call=self.text, inputs=self.inputs, **more)
@@ -223,7 +231,6 @@ class Conversation:
     def _ask(
         self, request: dict[str, Any], tensors: wire.Tensors, seconds: float, call: Call | None
     ) -> tuple[wire.Message, wire.Tensors]:
-        evidence = call.evidence() if call else None
         try:
             reply, sent = self.learner.ask(request, tensors, seconds=seconds)
         except LearnerTimedOut as error:
@@ -231,14 +238,14 @@ class Conversation:
             if call is not None:
                 self.hung.add(call.function)
             message = f"stopped after {error.seconds:g} s without an answer"
-            raise failures.TimedOut(message, "answered", evidence) from None
+            raise failures.TimedOut(message, "answered", _evidence_of(call)) from None
         except LearnerOutgrew as error:
             self._lose(call)
             kind = failures.OutOfMemory if error.memory else failures.Crashed
-            raise kind(error.reason, "answered", evidence) from None
+            raise kind(error.reason, "answered", _evidence_of(call)) from None
         except LearnerDied as error:
             self._lose(call)
-            raise failures.Crashed(error.reason, "answered", evidence) from None
+            raise failures.Crashed(error.reason, "answered", _evidence_of(call)) from None
         noted = reply.get("audit")
         self.audit += [str(what)[:100] for what in noted[:50]] if isinstance(noted, list) else []
         if isinstance(reply.get("raised"), dict):
@@ -246,7 +253,7 @@ class Conversation:
         banned = reply.get("banned")
         if isinstance(banned, list) and banned:
             message = f"calls {str(banned[0])[:100]}, which this kata wants written by hand"
-            raise failures.CheckFailed(message, "nothing banned", evidence)
+            raise failures.CheckFailed(message, "nothing banned", _evidence_of(call))
         return reply, sent
 
     @staticmethod
@@ -295,8 +302,7 @@ class Conversation:
 
 def described(reference: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     """A call in words: `softmax(x, dim=0)`, and each tensor of it with its name."""
-    parameters = list(inspect.signature(reference).parameters)
-    given = [*zip(parameters, args, strict=False), *kwargs.items()]
+    given = [*zip(_parameters(reference), args, strict=False), *kwargs.items()]
     shown = []
     for position, (name, value) in enumerate(given):
         text = name if tensors_in(value) else repr(value)
@@ -306,9 +312,14 @@ def described(reference: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         args=args,
         kwargs=kwargs,
         text=f"{reference.__name__}({', '.join(shown)})",
-        inputs=[f"{name} {grids.describe(value)}" for name, value in given if tensors_in(value)],
+        given=given,
         names=[label for name, value in given for label in _labels(name, value)],
     )
+
+
+@functools.lru_cache
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    return list(inspect.signature(function).parameters)
 
 
 def _labels(name: str, value: Any) -> list[str]:
@@ -332,6 +343,10 @@ class _Link(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: torch.Tensor) -> Any:
         return (None, None, None, None, *ctx.ask(upstream))
+
+
+def _evidence_of(call: Call | None) -> Evidence | None:
+    return call.evidence() if call else None
 
 
 def exception(data: dict[str, Any], submission: Submission) -> Raised:

@@ -19,13 +19,14 @@ from attention_katas import verdict as v
 from attention_katas.catalog import Kata, read_kata
 from attention_katas.devices import Device
 from attention_katas.errors import CouldNotGrade
-from attention_katas.examiner import canary, failures
+from attention_katas.examiner import canary, failures, lanes
 from attention_katas.examiner.conversation import Conversation
 from attention_katas.examiner.diagnosis import inquiry
 from attention_katas.examiner.plugin import Examination, Round, title
 from attention_katas.examiner.session import Session
 from attention_katas.intake import blank, not_started
 from attention_katas.learner import locks
+from attention_katas.learner.forked import ForkedLearners
 from attention_katas.learner.host import GONE, Learner
 from attention_katas.learner.start import Learners
 from attention_katas.submission import Submission
@@ -48,7 +49,7 @@ class Judge:
 
     strict: for code of strangers; nothing is judged unless every lock holds, and every known
     route to a banned built-in was found shut with these versions of everything. weak: go on
-    without the missing locks.
+    without the missing locks. lanes: 2 to use two cores for one submission, where that can be.
     """
 
     def __init__(
@@ -58,8 +59,10 @@ class Judge:
         device: Device | None = None,
         strict: bool = False,
         weak: bool = False,
+        lanes: int = 1,
     ) -> None:
         torch.set_num_threads(1)
+        self._lanes = lanes
         self.strict, self.weak = strict, weak
         self._canaries: set[tuple[str, ...]] = set()
         self.learners = learners
@@ -185,7 +188,11 @@ class Judge:
         )
         self._examination.round = current
         items = self._session.items_of(kata.tests)
-        entries = self._session.run(items, until_failure)
+        learners, parallel = self.learners, self._lanes > 1 and not until_failure
+        if parallel and isinstance(learners, ForkedLearners) and lanes.can_run(items):
+            entries = lanes.run(self._session, items, current, learners)
+        else:
+            entries = self._session.run(items, until_failure)
         made = items[: len(entries)] if until_failure else items
         verdict.checks = [_check(i, e) for i, e in zip(made, entries, strict=True)]
         verdict.output = next((c.output for c in verdict.checks if c.output), "")

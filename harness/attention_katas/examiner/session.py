@@ -91,17 +91,27 @@ class Session:
 
         Raises CouldNotGrade when pytest itself breaks or an item is missing from the report.
         """
+
+        def following() -> Iterator[pytest.Function]:
+            for item in items:
+                yield item
+                if until_failure and self.session.testsfailed:
+                    return
+
+        return self.run_each(following())
+
+    def run_each(self, items: Iterator[pytest.Function]) -> list[dict[str, Any]]:
+        """As `run`, of items that are told one at a time, when the one before has been run."""
         reporter = _Report(self.config)
         self.config.pluginmanager.register(reporter)
+        made = []
         try:
             reporter.pytest_sessionstart(self.session)
-            for item, following in zip(items, [*items[1:], None], strict=True):
+            self.session.testsfailed = 0
+            for item in items:
+                made.append(item)
                 self.session.testsfailed = 0
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-                if until_failure and self.session.testsfailed:
-                    items = items[: items.index(item) + 1]
-                    self.session._setupstate.teardown_exact(None)
-                    break
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
             self.session.exitstatus = pytest.ExitCode.OK
             reporter.pytest_sessionfinish(self.session)
         except (SystemExit, pytest.exit.Exception) as error:
@@ -111,10 +121,10 @@ class Session:
             with contextlib.suppress(AttributeError):
                 del self.config._json_report  # type: ignore[attr-defined] # else the plugin unregisters it again at the end
         entries = {entry["nodeid"]: entry for entry in (reporter.report or {}).get("tests", [])}
-        missing = [item.name for item in items if item.nodeid not in entries]
+        missing = [item.name for item in made if item.nodeid not in entries]
         if missing:
             raise CouldNotGrade(f"pytest reported nothing for {', '.join(missing)}")
-        return [entries[item.nodeid] for item in items]
+        return [entries[item.nodeid] for item in made]
 
     def close(self) -> None:
         with _quiet():

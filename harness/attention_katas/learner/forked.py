@@ -26,6 +26,7 @@ from attention_katas.learner.host import (
     how_it_ended,
 )
 from attention_katas.learner.limits import Limits
+from attention_katas.learner.lines import PolledLine
 
 REPLY_SECONDS = 30.0
 
@@ -36,6 +37,7 @@ class ForkedLearners:
     def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
         self.hidden, self.limits, self.device = hidden, limits, device
         self._nurseries: dict[tuple[str, ...], _Nursery] = {}
+        self._second: tuple[tuple[str, ...], _Nursery] | None = None
         self._start()
 
     def _start(self) -> None:
@@ -56,6 +58,7 @@ class ForkedLearners:
         )
         theirs.close()
         self._started = False
+        self._owner = True  # of the zygote; not so in a fork of the process that started it
 
     def _wait(self) -> None:
         """Wait until the zygote has imported torch. Raises CouldNotGrade if it cannot start."""
@@ -85,22 +88,43 @@ class ForkedLearners:
             self.restart()
             raise CouldNotGrade(f"the zygote is gone ({error})", "kata doctor") from None
 
-    def expect(self, bans: Sequence[str]) -> None:
-        """Have processes with these bans made as soon as the zygote is up."""
+    def expect(self, bans: Sequence[str], ahead: int = 0, lines: int = 1) -> None:
+        """Have processes with these bans made as soon as the zygote is up.
+
+        ahead: how many; lines: 2 when the examiner is going to fork for a second lane.
+        """
         with contextlib.suppress(OSError):
-            self._template(tuple(bans)).fill()
+            nursery = self._nurseries.get(tuple(bans)) or self._template(tuple(bans))
+            nursery.fill(ahead or nursery.AHEAD)
+            if lines > 1:
+                self._second = self._second or (tuple(bans), nursery.twin())
+                self._second[1].fill(ahead or nursery.AHEAD)
+
+    def second_line(self, bans: Sequence[str]) -> None:
+        """Before a fork of this process: learner processes that the fork will have to itself."""
+        if self._second is not None and self._second[0] == tuple(bans):
+            return
+        self.forget_second_line()
+        self._wait()
+        nursery = self._nurseries.get(tuple(bans)) or self._template(tuple(bans))
+        self._second = (tuple(bans), nursery.twin())
+
+    def take_second_line(self) -> None:
+        """In the fork: use those from here on; the zygote stays the other process's own."""
+        assert self._second is not None
+        bans, nursery = self._second
+        self._second = None
+        self._nurseries = {bans: nursery}
+        self._owner = False
+
+    def forget_second_line(self) -> None:
+        """In the process that was forked."""
+        if self._second is not None:
+            self._second[1].close()
+        self._second = None
 
     def _template(self, bans: tuple[str, ...]) -> _Nursery:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.settimeout(REPLY_SECONDS)
-        try:
-            _request(self._control, {"do": "template", "bans": list(bans)}, [theirs.fileno()])
-        except OSError:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        self._nurseries[bans] = _Nursery(ours, self.limits)
+        self._nurseries[bans] = _new_template(self._control, bans, self.limits)
         return self._nurseries[bans]
 
     def give_back(self, learner: Learner) -> None:
@@ -116,8 +140,11 @@ class ForkedLearners:
         for nursery in self._nurseries.values():
             nursery.close()
         self._nurseries.clear()
+        self.forget_second_line()
         self._control.close()
         self._log.close()
+        if not self._owner:
+            return
         # Hung up on, it ends its children and then itself; that takes a few milliseconds.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=1.0 if self._started else 0.0)
@@ -128,31 +155,51 @@ def _request(control: socket.socket, request: dict[str, Any], descriptors: list[
     socket.send_fds(control, [json.dumps(request).encode()], descriptors)
 
 
+def _new_template(control: socket.socket, bans: tuple[str, ...], limits: Limits) -> _Nursery:
+    """A fork of the zygote, or of a template, that makes learner processes with these bans."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.settimeout(REPLY_SECONDS)
+    try:
+        _request(control, {"do": "template", "bans": list(bans)}, [theirs.fileno()])
+    except OSError:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return _Nursery(ours, limits)
+
+
 class _Nursery:
     """The judge's side of a template: learner processes made ahead of need."""
 
-    AHEAD = 2
+    AHEAD = 3
 
     def __init__(self, control: socket.socket, limits: Limits) -> None:
         self._control, self._limits = control, limits
-        self._ready: collections.deque[_Fork] = collections.deque()
+        # Descriptors only: reading threads come with the taking, so that this process may fork.
+        self._ready: collections.deque[tuple[socket.socket, int]] = collections.deque()
         self._lock = threading.Lock()
 
-    def fill(self) -> None:
-        while len(self._ready) <= self.AHEAD:
+    def twin(self) -> _Nursery:
+        """Another template with the same bans, as a fork of this one."""
+        with self._lock:
+            return _new_template(self._control, (), self._limits)
+
+    def fill(self, ahead: int = AHEAD) -> None:
+        while len(self._ready) < ahead:
             self._ready.append(self._make())
 
     def take(self, key: object) -> Learner:
         self.fill()
-        learner = self._ready.popleft()
+        learner = _Fork(self, *self._ready.popleft(), self._limits)
         try:
             learner.greet(key, REPLY_SECONDS)
         except (LearnerDied, LearnerTimedOut):
-            learner.close_streams()
+            learner.close()
             raise
         return learner
 
-    def _make(self) -> _Fork:
+    def _make(self) -> tuple[socket.socket, int]:
         ours, theirs = socket.socketpair()
         read_end, write_end = os.pipe()
         try:
@@ -165,7 +212,7 @@ class _Nursery:
         finally:
             theirs.close()
             os.close(write_end)
-        return _Fork(self, ours, read_end, self._limits)
+        return ours, read_end
 
     def end(self, pid: int, *, tell: bool) -> str:
         """Kill a child through its parent, which alone knows that the pid is still its child."""
@@ -178,17 +225,18 @@ class _Nursery:
         return how_it_ended(status) if status != -1 else GONE
 
     def close(self) -> None:
-        for learner in self._ready:
-            learner.close_streams()
+        for line, output in self._ready:
+            line.close()
+            os.close(output)
+        self._ready.clear()
         self._control.close()
 
 
 class _Fork(Learner):
     def __init__(self, home: _Nursery, line: socket.socket, output: int, limits: Limits) -> None:
-        self.home, self._line = home, line
+        self.home = home
         self._ended = ""
-        stream = line.makefile("rwb", buffering=0)
-        super().__init__(stream, stream, os.fdopen(output, "rb", buffering=0), limits)
+        super().__init__(PolledLine(line, output, limits), limits)
 
     def end(self) -> str:
         if not self._ended:
@@ -198,10 +246,4 @@ class _Fork(Learner):
     def dismiss(self) -> None:
         if not self._ended:
             self.home.end(self.pid, tell=False)
-        self.close_streams()
-
-    def close_streams(self) -> None:
-        with contextlib.suppress(OSError):
-            self._line.shutdown(socket.SHUT_RDWR)
-        super().close_streams()
-        self._line.close()
+        self.close()

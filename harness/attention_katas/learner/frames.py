@@ -32,9 +32,29 @@ def read(read_exactly: Callable[[int], bytes]) -> tuple[bytes, bytes]:
     Raises BadFrame for anything that is not a frame, and whatever `read_exactly` raises at the
     end of the stream.
     """
-    magic, head_size, body_size = PREFIX.unpack(read_exactly(PREFIX.size))
+    head_size, body_size = _sizes(read_exactly(PREFIX.size))
+    return read_exactly(head_size), read_exactly(body_size)
+
+
+def split(buffer: bytes | bytearray) -> tuple[bytes, bytes, int] | None:
+    """Header, body and whole size of the frame at the start of a buffer; None if it is not whole.
+
+    Raises BadFrame as soon as it can be none.
+    """
+    if len(buffer) < PREFIX.size:
+        return None
+    head, body = _sizes(bytes(buffer[: PREFIX.size]))
+    end = PREFIX.size + head + body
+    if len(buffer) < end:
+        return None
+    start = PREFIX.size + head
+    return bytes(buffer[PREFIX.size : start]), bytes(buffer[start:end]), end
+
+
+def _sizes(prefix: bytes) -> tuple[int, int]:
+    magic, head_size, body_size = PREFIX.unpack(prefix)
     if magic != MAGIC:
         raise BadFrame("wrong magic")
     if head_size > HEADER_CAP or body_size > BODY_CAP:
         raise BadFrame(f"a frame of {head_size} + {body_size} bytes is over the cap")
-    return read_exactly(head_size), read_exactly(body_size)
+    return head_size, body_size

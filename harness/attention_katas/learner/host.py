@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from attention_katas.errors import CouldNotGrade
 from attention_katas.learner import frames, watch
 from attention_katas.learner.limits import Limits
+from attention_katas.learner.lines import Flooded, Line
 
 MAIN = Path(__file__).parent / "__main__.py"
 START_SECONDS = 120.0
 GONE = "the process is gone"
-UNREAD = 2  # answers that may wait to be read: there is one for each question
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -60,31 +58,16 @@ class Starved(CouldNotGrade):
     """The machine gave the process too little time for a verdict: not the code's fault."""
 
 
-class Stream(Protocol):
-    """The little of a binary file that a line needs."""
-
-    def read(self, size: int, /) -> bytes | None: ...
-    def write(self, data: bytes, /) -> int | None: ...
-    def close(self) -> None: ...
-
-
 class Learner:
     """One learner process: ask it, read what it printed, end it."""
 
-    def __init__(self, requests: Stream, answers: Stream, output: Stream, limits: Limits) -> None:
+    def __init__(self, line: Line, limits: Limits) -> None:
         self.limits = limits
         self.key: object = None
         self.pid = 0
         self.locks: list[str] = []
         self.healthy = True
-        self.flooded = False
-        self._requests, self._answers, self._output = requests, answers, output
-        self._frames: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._printed = bytearray()
-        self._printed_size = 0
-        self._quiet = threading.Event()
-        for target in (self._read_answers, self._read_output):
-            threading.Thread(target=target, daemon=True).start()
+        self._line = line
 
     def end(self) -> str:
         """Kill the process; returns how it ended, in words. Filled in by the subclass."""
@@ -93,17 +76,20 @@ class Learner:
     def dismiss(self) -> None:
         """End the process when nobody cares how."""
         self.end()
-        self.close_streams()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the line."""
+        self._line.close()
 
     def greet(self, key: object, seconds: float = START_SECONDS) -> None:
         """Hear from a new process which locks it has put on."""
         try:
-            answer = self._frames.get(timeout=seconds)
-        except queue.Empty:
+            hello, _ = self._next(seconds)
+        except TimeoutError:
             self.healthy = False
             self.end()
             raise LearnerTimedOut(seconds) from None
-        hello, _ = self._understood(answer)
         self.locks = [str(lock) for lock in hello["locks"]]
         self.pid = int(hello["pid"])
         self.key = key
@@ -131,25 +117,22 @@ class Learner:
 
     def send(self, frame: bytes) -> None:
         try:
-            view = memoryview(frame)
-            while view:
-                view = view[self._requests.write(bytes(view)) or 0 :]
-            flush = getattr(self._requests, "flush", None)
-            if flush is not None:
-                flush()
-        except (OSError, ValueError):
+            self._line.send(frame)
+        except OSError:
             self._fail()
+        except Flooded:
+            self._fail(flooded=True)
 
     def receive(self, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
         """The next answer. seconds: what the code may take, see `watch`."""
         try:
-            return self._understood(self._frames.get(timeout=min(watch.PACE, seconds)))
-        except queue.Empty:
+            return self._next(min(watch.PACE, seconds))
+        except TimeoutError:
             watched = watch.Watch(self.pid, seconds)
         while True:
             try:
-                return self._understood(self._frames.get(timeout=watch.PACE))
-            except queue.Empty:
+                return self._next(watch.PACE)
+            except TimeoutError:
                 watched.look()
                 self._stop_if_over(watched)
 
@@ -172,9 +155,14 @@ class Learner:
             self.end()
             raise over
 
-    def _understood(self, answer: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _next(self, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What comes next on the line. Raises TimeoutError, or LearnerDied."""
         from attention_katas.learner import wire
 
+        try:
+            answer = self._line.receive(seconds)
+        except Flooded:
+            self._fail(flooded=True)
         if answer is None:
             self._fail()
         try:
@@ -188,56 +176,18 @@ class Learner:
 
     def printed(self) -> str:
         """What the code printed since the last time this was called."""
-        if not self.healthy:
-            self._quiet.wait(1.0)
-        kept, self._printed = self._printed, bytearray()
+        kept = self._line.printed(ended=not self.healthy)
         text = kept.decode("utf-8", "backslashreplace")
         if len(kept) >= self.limits.kept_bytes:
             text += "\n... (the rest is not shown)"
         return text
 
-    def _fail(self) -> None:
+    def _fail(self, flooded: bool = False) -> NoReturn:
         self.healthy = False
         how = self.end()
-        if self.flooded:
+        if flooded:
             how = f"it printed more than {self.limits.output_bytes >> 20} MiB"
         raise LearnerDied(how)
-
-    def _read_answers(self) -> None:
-        def read_exactly(size: int) -> bytes:
-            parts = bytearray()
-            while len(parts) < size:
-                part = self._answers.read(min(size - len(parts), 1 << 20))
-                if not part:
-                    raise EOFError
-                parts += part
-            return bytes(parts)
-
-        try:
-            while True:
-                self._frames.put(frames.read(read_exactly))
-                if self._frames.qsize() > UNREAD:
-                    raise frames.BadFrame("answers that nobody asked for")
-        except frames.BadFrame as error:
-            self._frames.put(error)
-        except (EOFError, OSError, ValueError, AttributeError):  # the last: closed meanwhile
-            self._frames.put(None)
-
-    def _read_output(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while part := self._output.read(1 << 16):
-                room = self.limits.kept_bytes - len(self._printed)
-                self._printed += part[: max(room, 0)]
-                self._printed_size += len(part)
-                if self._printed_size > self.limits.output_bytes and not self.flooded:
-                    self.flooded = True
-                    self.end()
-        self._quiet.set()
-
-    def close_streams(self) -> None:
-        for stream in (self._requests, self._answers, self._output):
-            with contextlib.suppress(OSError):
-                stream.close()
 
 
 def how_it_ended(status: int) -> str:

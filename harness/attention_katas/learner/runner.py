@@ -30,6 +30,10 @@ _enable_grad = torch.enable_grad
 _empty_strided = torch.empty_strided
 _strided = torch.strided
 _save = save_tensors
+_equal = torch.equal
+_view = torch.Tensor.view
+_shape: Callable[[torch.Tensor], Sequence[int]] = torch.Tensor.size
+_bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 MESSAGE_CAP = 2000
 
@@ -246,9 +250,14 @@ def _moved(was: dict[str, Any], now: dict[str, Any]) -> str:
 
 
 def _same(before: torch.Tensor, after: torch.Tensor) -> bool:
-    """Equal in shape and entries; NaN equals NaN."""
-    # As bytes: the submission may have replaced what == means for tensors.
-    return _save({"t": _plain(before)}) == _save({"t": _plain(after)})
+    """Equal in shape, dtype and every bit; NaN equals NaN."""
+    # With functions that were kept: the submission may have replaced what == means for tensors.
+    before, after = _plain(before), _plain(after)
+    bits = _bits.get(before.element_size())
+    if bits is None or not _shape(before):
+        return _save({"t": before}) == _save({"t": after})
+    alike = before.dtype is after.dtype and _shape(before) == _shape(after)
+    return alike and _equal(_view(before, bits), _view(after, bits))
 
 
 def _plain(tensor: torch.Tensor) -> torch.Tensor:

@@ -20,6 +20,7 @@ from attention_katas.learner.host import (
     how_it_ended,
 )
 from attention_katas.learner.limits import Limits
+from attention_katas.learner.lines import ThreadedLine
 
 
 class SpawnedLearners:
@@ -33,7 +34,7 @@ class SpawnedLearners:
     def _spawn(self) -> _Spawned:
         return _Spawned(command("alone", self.hidden, self.limits, self.device), self.limits)
 
-    def expect(self, bans: Sequence[str]) -> None:
+    def expect(self, bans: Sequence[str], ahead: int = 0, lines: int = 1) -> None:
         """The spare takes any bans."""
 
     def take(self, key: object, bans: Sequence[str]) -> Learner:
@@ -86,7 +87,9 @@ class _Spawned(Learner):
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        super().__init__(process.stdin, process.stdout, process.stderr, limits)
+        super().__init__(
+            ThreadedLine(process.stdin, process.stdout, process.stderr, limits), limits
+        )
 
     def end(self) -> str:
         deadline = time.monotonic() + 0.2

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import json
+import linecache
 import os
 import signal
 import socket
@@ -41,6 +43,16 @@ def warm_up() -> None:
     One thread only: a child forked from a process that has run OpenMP threads can hang.
     """
     torch.set_num_threads(1)
+    rehearse(elsewhere=True)
+    gc.collect()
+    gc.freeze()
+
+
+def rehearse(elsewhere: bool = False) -> None:
+    """Do what a check does, with code of ours: what is needed for it is then at hand.
+
+    In a forked child that is memory, which it first has to itself once it is touched.
+    """
     rehearsal = runner.Runner()
     sent: wire.Tensors = {}
     x = torch.ones(2, 2, dtype=torch.float64, requires_grad=True)
@@ -50,10 +62,11 @@ def warm_up() -> None:
     rehearsal.answer({**call, "args": wire.pack([x], sent)}, sent)
     upstream = wire.pack(torch.ones(2, 2, dtype=torch.float64), sent)
     rehearsal.answer({"do": "backward", "id": 1, "upstream": upstream}, sent)
-    rehearsal.answer({**call, "args": wire.pack([x], sent), "elsewhere": True}, sent)
+    wire.read(io.BytesIO(wire.encode(call, sent)).read)
+    if elsewhere:
+        rehearsal.answer({**call, "args": wire.pack([x], sent), "elsewhere": True}, sent)
     sys.modules.pop("_warm")
-    gc.collect()
-    gc.freeze()
+    linecache.cache.pop("_warm.py")
 
 
 def serve_forks(control: socket.socket, hidden: list[Path], memory_mb: int) -> None:
@@ -179,7 +192,7 @@ def _learner(
         # In a forked child torch makes its thread pool and its autograd engine anew at their first
         # use, and two threads that both come first trip over each other. So the first use is here.
         torch.set_num_threads(1)
-        torch.ones((), requires_grad=True).exp()
+        rehearse()
         send = stdio.sender(line)
         send(wire.encode({"pid": os.getpid(), "locks": held}))
         runner.serve(stdio.exact_reader(line), send)

@@ -1,0 +1,206 @@
+"""Two examiners for one submission, side by side: the checks of a kata on two processor cores.
+
+While a learner process works its examiner waits, and the other way round, so one core idles. A
+second lane is a fork of the examiner with learner processes of its own. Which lane makes which
+check is decided as they go: both take the next one from a queue. The outcome of a check does not
+depend on its lane, since its inputs come from the seed and its own name; laws, which count only
+once the values are right, come when both lanes are through with everything else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import os
+import pickle
+import signal
+import socket
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import torch
+
+from attention_katas.errors import CouldNotGrade
+from attention_katas.examiner.plugin import Round
+from attention_katas.examiner.session import Session
+from attention_katas.learner import frames, stdio
+from attention_katas.learner.forked import ForkedLearners
+from attention_katas.learner.locks import linux
+
+MOST = 255  # checks that a queue of single bytes can hold
+
+
+@dataclass
+class Share:
+    """What one lane found out: by the number of the check, and about the submission as a whole."""
+
+    entries: dict[int, dict[str, Any]] = field(default_factory=dict)
+    talks: dict[int, list[Any]] = field(default_factory=dict)
+    failed: dict[int, list[Any]] = field(default_factory=dict)
+    hung: set[str] = field(default_factory=set)
+    audit: list[str] = field(default_factory=list)
+    ours: tuple[str, str] | None = None
+
+
+def can_run(items: Sequence[pytest.Item]) -> bool:
+    """Whether a second lane would have a core to itself, and enough to do."""
+    return _cores() > 1 and 3 < len(items) <= MOST
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run(
+    session: Session,
+    items: Sequence[pytest.Function],
+    current: Round,
+    learners: ForkedLearners,
+) -> list[dict[str, Any]]:
+    """As Session.run, in two lanes; `current` then knows what both have found."""
+    laws = [n for n, item in enumerate(items) if item.get_closest_marker("law")]
+    plain = _queue([n for n in range(len(items)) if n not in set(laws)])
+    later = _queue(laws)
+    ours, theirs = socket.socketpair()
+    learners.second_line(current.submission.kata.banned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside other threads
+        parent, pid = os.getpid(), os.fork()
+    if not pid:
+        _second(session, items, current, learners, (plain, later), theirs, parent)
+    theirs.close()
+    learners.forget_second_line()
+    try:
+        share = Share()
+        _take_from(plain, session, items, current, share)
+        with contextlib.suppress(OSError, EOFError):  # then that lane's share is made again below
+            current.wrong |= set(_hear(ours))
+            _say(ours, sorted(current.wrong))
+        _take_from(later, session, items, current, share)
+        try:
+            other = _hear(ours)
+        except (OSError, EOFError):
+            other = Share()
+        missing = [n for n in range(len(items)) if n not in share.entries | other.entries]
+        _take_from(_queue(missing), session, items, current, share)
+    finally:
+        ours.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    _merge(current, share, other, len(items))
+    found = share.entries | other.entries
+    return [found[n] for n in range(len(items))]
+
+
+def _second(
+    session: Session,
+    items: Sequence[pytest.Function],
+    current: Round,
+    learners: ForkedLearners,
+    queues: tuple[int, int],
+    line: socket.socket,
+    parent: int,
+) -> None:
+    """Everything that the second lane does; it never returns."""
+    try:
+        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            return
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first lane hears it, and ends this one
+        gc.disable()
+        learners.take_second_line()
+        share = Share()
+        _take_from(queues[0], session, items, current, share)
+        _say(line, sorted(current.wrong))
+        current.wrong |= set(_hear(line))
+        _take_from(queues[1], session, items, current, share)
+        share.hung, share.audit = current.hung, current.audit
+        if current.ours is not None:
+            share.ours = (current.ours.message, current.ours.next_step)
+        _say(line, share)
+    finally:
+        os._exit(0)
+
+
+def _take_from(
+    queue: int,
+    session: Session,
+    items: Sequence[pytest.Function],
+    current: Round,
+    share: Share,
+) -> None:
+    """Make checks until the queue is empty."""
+    made: list[int] = []
+
+    def following() -> Iterator[pytest.Function]:
+        while number := os.read(queue, 1):
+            made.append(number[0])
+            talks, failed = len(current.talks), len(current.failed)
+            yield items[number[0]]
+            share.talks[number[0]] = current.talks[talks:]
+            share.failed[number[0]] = current.failed[failed:]
+
+    try:
+        entries = session.run_each(following())
+    finally:
+        os.close(queue)
+    share.entries.update(zip(made, entries, strict=True))
+
+
+def _merge(current: Round, mine: Share, theirs: Share, count: int) -> None:
+    """One round again, in the order of the checks."""
+    talks, failed = mine.talks | theirs.talks, mine.failed | theirs.failed
+    current.talks = [talk for n in range(count) for talk in talks.get(n, ())]
+    current.failed = [call for n in range(count) for call in failed.get(n, ())]
+    current.hung |= theirs.hung
+    current.audit += theirs.audit
+    if theirs.ours is not None and current.ours is None:
+        current.ours = CouldNotGrade(*theirs.ours)
+
+
+def _queue(numbers: Sequence[int]) -> int:
+    """A descriptor from which several processes read the numbers, each of them once."""
+    reader, writer = os.pipe()
+    os.write(writer, bytes(numbers))
+    os.close(writer)
+    return reader
+
+
+class _Pickler(pickle.Pickler):
+    """Between two processes of ours, forks of each other. Tensors travel as plain bytes."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return NotImplemented
+        dense = value.detach().contiguous()
+        data = dense.reshape(-1).view(torch.uint8).numpy().tobytes() if dense.numel() else b""
+        return _tensor, (data, dense.dtype, tuple(value.shape), value.stride(), value.requires_grad)
+
+
+def _tensor(
+    data: bytes, dtype: torch.dtype, shape: tuple[int, ...], strides: tuple[int, ...], grad: bool
+) -> torch.Tensor:
+    flat = torch.frombuffer(bytearray(data), dtype=dtype) if data else torch.empty(0, dtype=dtype)
+    placed = flat.reshape(shape)
+    if 0 not in strides:  # an expanded tensor cannot be written to
+        placed = torch.empty_strided(shape, strides, dtype=dtype).copy_(placed)
+    return placed.requires_grad_(grad)
+
+
+def _say(line: socket.socket, what: Any) -> None:
+    written = io.BytesIO()
+    _Pickler(written).dump(what)
+    line.sendall(frames.PREFIX.pack(frames.MAGIC, 0, written.tell()) + written.getvalue())
+
+
+def _hear(line: socket.socket) -> Any:
+    read = stdio.exact_reader(line.fileno())
+    _, _, size = frames.PREFIX.unpack(read(frames.PREFIX.size))
+    return pickle.loads(read(size))  # noqa: S301 - written by a fork of this very process
