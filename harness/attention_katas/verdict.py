@@ -231,6 +231,38 @@ class Verdict:
         return {**asdict(self), "passed": self.passed, "total": self.total}
 
 
+def from_dict(data: dict[str, Any]) -> Verdict:
+    """The verdict that `to_dict` made. Raises TypeError or KeyError for anything else."""
+    data = {key: value for key, value in data.items() if key not in ("passed", "total")}
+    data["raised"] = _raised(data["raised"])
+    data["checks"] = [
+        Check(**{**check, "evidence": evidence_from_dict(check["evidence"])})
+        for check in data["checks"]
+    ]
+    data["diagnoses"] = [
+        Diagnosis(**{**found, "causes": [Cause(**cause) for cause in found["causes"]]})
+        for found in data["diagnoses"]
+    ]
+    return Verdict(**data)
+
+
+def evidence_from_dict(data: dict[str, Any] | None) -> Evidence | None:
+    """Evidence from its plain form."""
+    if data is None:
+        return None
+    grids = {
+        name: Grid(**data[name]) if data[name] is not None else None
+        for name in ("yours", "expected")
+    }
+    return Evidence(**{**data, **grids, "raised": _raised(data["raised"])})
+
+
+def _raised(data: dict[str, Any] | None) -> Raised | None:
+    if data is None:
+        return None
+    return Raised(**{**data, "frames": [Frame(**frame) for frame in data["frames"]]})
+
+
 def exit_code(verdicts: list[Verdict]) -> int:
     """0 all passed; 1 judged and not passed; 3 could not grade, which beats 1."""
     outcomes = {verdict.outcome for verdict in verdicts}

@@ -71,6 +71,8 @@ class Judge:
         self._session = Session([kata.tests for kata in katas], self._examination)
         self._references = {kata.name: load_module(kata.reference) for kata in katas}
         self._knowledge: dict[str, inquiry.Knowledge] = {}
+        self._taken: Learner | None = None
+        self._called_off = False
 
     def judge(
         self,
@@ -86,6 +88,7 @@ class Judge:
         suspect: look for causes even when all checks pass, to see that right code is not blamed.
         """
         started = time.perf_counter()
+        self._called_off = False
         kata = submission.kata
         untouched = not_started(submission)
         if untouched is not None:
@@ -101,6 +104,8 @@ class Judge:
                 if self._loads(submission, verdict):
                     self._examine(submission, verdict, until_failure, suspect)
                 killed = _killed(verdict)
+                if self._called_off:
+                    raise CouldNotGrade("the judging was called off")
                 if not killed:
                     break
                 if killed == GONE:
@@ -117,6 +122,17 @@ class Judge:
             verdict.next_step = "kata doctor"
         verdict.seconds = time.perf_counter() - started
         return verdict
+
+    def cancel(self) -> None:
+        """From another thread: nobody wants the verdict that is being made.
+
+        What is left of it is skipped, and the outcome is `could not grade`.
+        """
+        self._called_off = True
+        learner = self._taken
+        if learner is not None:
+            learner.healthy = False
+            learner.end()
 
     def close(self) -> None:
         self._session.close()
@@ -161,10 +177,13 @@ class Judge:
 
     def _take(self, submission: Submission) -> Learner:
         """A learner process; one more try when the process they come from was lost."""
+        if self._called_off:
+            raise CouldNotGrade("the judging was called off")
         try:
             learner = self.learners.take(submission.digest, submission.kata.banned)
         except CouldNotGrade:
             learner = self.learners.take(submission.digest, submission.kata.banned)
+        self._taken = learner
         lacking = locks.missing(learner.locks)
         if self.strict and not self.weak and lacking:
             self.learners.give_back(learner)
@@ -302,27 +321,10 @@ def _check(item: pytest.Function, entry: dict[str, Any]) -> v.Check:
     if "failure" in metadata:
         failure = metadata["failure"]
         check.outcome, check.message = failure["outcome"], failure["message"]
-        check.rung, check.evidence = failure["rung"], evidence(failure["evidence"])
+        check.rung, check.evidence = failure["rung"], v.evidence_from_dict(failure["evidence"])
     elif entry.get("outcome") != "passed":
         raise CouldNotGrade(f"pytest says {entry.get('outcome')!r} of the check {item.name!r}")
     return check
-
-
-def evidence(data: dict[str, Any] | None) -> v.Evidence | None:
-    """Evidence from its plain form."""
-    if data is None:
-        return None
-    raised = data["raised"]
-    return v.Evidence(
-        **{
-            **data,
-            "yours": v.Grid(**data["yours"]) if data["yours"] else None,
-            "expected": v.Grid(**data["expected"]) if data["expected"] else None,
-            "raised": v.Raised(**{**raised, "frames": [v.Frame(**f) for f in raised["frames"]]})
-            if raised
-            else None,
-        }
-    )
 
 
 def _missing(kata: Kata, found: dict[str, Any], submission: Submission) -> str:
