@@ -78,6 +78,7 @@ class WatchApp(App[None], inherit_bindings=False):
         self.session, self._begin, self._complete = session, start, complete
         self.showing = VERDICT
         self.asking = False
+        self._seen = ""
         session.tell = self._hear
 
     def _hear(self, news: News) -> None:
@@ -101,16 +102,23 @@ class WatchApp(App[None], inherit_bindings=False):
         self.call_after_refresh(self._begin)
 
     def on_resize(self, _: Resize) -> None:
-        self.draw()
+        self.call_after_refresh(self.draw)
 
     def on_watch_app_told(self, message: Told) -> None:
-        """Any news: draw again. A new verdict is what the learner wants to see."""
-        kind = message.news.kind
-        if kind in (s.JUDGING, s.VERDICT) and not self.session.in_round:
-            if self.showing != VERDICT or kind == s.VERDICT:
-                self.query_one("#body", VerticalScroll).scroll_home(animate=False)
-            self.showing, self.asking = VERDICT, False
+        """Any news: draw again. A new verdict is what the learner wants to see.
+
+        What was scrolled to stays in sight from save to save, until the kata passes.
+        """
+        session, kind = self.session, message.news.kind
+        body = self.query_one("#body", VerticalScroll)
+        if kind == s.JUDGING and not session.in_round:
+            if self.showing != VERDICT or self._seen != session.kata.name:
+                body.scroll_home(animate=False)
+            self.showing, self.asking, self._seen = VERDICT, False, session.kata.name
         self.draw()
+        if kind == s.VERDICT and session.passed and self.showing == VERDICT:
+            # What carries forward stands at the end.
+            self.call_after_refresh(body.scroll_end, animate=False)
 
     # Drawing.
 
@@ -133,10 +141,11 @@ class WatchApp(App[None], inherit_bindings=False):
                 left.append(
                     f"  {verdict.passed} of {verdict.total}", "dim" if session.judging else ""
                 )
-            if session.judging:
-                left.append("  (before this save)", "dim")
         right = view.signs(session, UNICODE).append(f"  {view.done(session)}")
         room = self.size.width - 2 - left.cell_len - right.cell_len
+        if session.judging and verdict is not None and room >= len("  (old)") + 2:
+            left.append("  (old)", "dim")
+            room -= len("  (old)")
         if room >= 2:
             whole = left.append(" " * room).append_text(right)
         else:
@@ -164,13 +173,17 @@ class WatchApp(App[None], inherit_bindings=False):
         elif session.in_round and session.busy:
             parts.append(f"judging {session.busy.name} ...")
         elif session.judging:
-            parts.append("judging ...")
+            parts.append(
+                "judging ..." if session.verdict is None else "judging ... (old verdict shown)"
+            )
         if session.same_at is not None:
             parts.append(f"saw a save at {view.clock(session.same_at)}, nothing changed")
         elif session.saved_at is not None:
             seen = f"last save seen {view.clock(session.saved_at)}"
             if session.milliseconds is not None and not session.judging:
                 seen += f", judged in {session.milliseconds:.0f} ms"
+                counted = view.count_changes(session.changes)
+                seen += f": {counted}" if counted else ""
             parts.append(seen)
         elif session.warm and not session.judging:
             parts.append(f"watching {session.space.shown(session.kata)}")
@@ -184,15 +197,15 @@ class WatchApp(App[None], inherit_bindings=False):
     def footer(self) -> Text:
         """The keys that do something now, and no others."""
         if self.asking:
-            question = f"Reset {self.session.kata.file}? Yours is kept in .kata/backups/.  "
-            return Text(question, "bold").append_text(_keys([("y", "yes"), ("n", "no")]))
+            question = f"Reset {self.session.kata.file}? Yours is kept in .kata/backups/."
+            return view.key_lines([("y", "yes"), ("n", "no")], self.size.width - 2, question)
         found = view.keys(self.session)
         if self.showing == LIST:
             count = min(len(self.session.catalog.ready), 9)
             found = [(f"1-{count}", "go there"), ("esc", "back"), ("q", "quit")]
         elif self.showing != VERDICT:
             found = [("esc", "back"), *found]
-        return _keys(found)
+        return view.key_lines(found, self.size.width - 2)
 
     # Doing.
 
@@ -287,16 +300,6 @@ class WatchApp(App[None], inherit_bindings=False):
         self.refresh(layout=True)
         if problem:
             self.session.say(problem)
-
-
-def _keys(found: list[tuple[str, str]]) -> Text:
-    """Keys and what they do; never broken between the two."""
-    line = Text()
-    for key, label in found:
-        line.append(f"{key}", "bold cyan").append(f"\u00a0{label}".replace(" ", "\u00a0"))
-        line.append("  ")
-    line.rstrip()
-    return line
 
 
 def run(

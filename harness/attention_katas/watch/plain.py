@@ -102,8 +102,10 @@ class Plain:
         return True
 
     def _go_to(self, word: str) -> None:
+        ready = self.session.catalog.ready
         try:
-            kata = self.session.catalog[word]
+            numbered = word.isdecimal() and 0 < int(word) <= len(ready)
+            kata = ready[int(word) - 1] if numbered else self.session.catalog[word]
         except NoSuchKata as error:
             said = error.message
             self._write(lambda out: out.line(f"{said}; ? lists what you can type"))
@@ -153,7 +155,7 @@ class Plain:
     def _help(self, out: Screen) -> None:
         for key, label in view.keys(self.session):
             out.line(f"{key}  {label}", indent=2)
-        out.line("or the name of a kata", indent=2)
+        out.line("or the name of a kata, or its number in the list", indent=2)
 
     def _write(self, write: Callable[[Screen], None]) -> None:
         with self._printing:

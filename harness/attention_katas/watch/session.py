@@ -273,7 +273,7 @@ class Session:
         self._want(Request((self.kata,)))
 
     def judge_all(self) -> None:
-        self.notice, self.round = "", []
+        self.notice, self.round, self.milliseconds = "", [], None
         self._want(Request(tuple(self.catalog.ready), everything=True))
 
     def next_hint(self) -> None:

@@ -45,6 +45,13 @@ LABELS = {
 }
 
 
+class Body(Screen):
+    """The screens of `kata run`, below a line that says the kata and its outcome already."""
+
+    def _head(self, verdict: v.Verdict, kata: Kata) -> None:
+        self._facts(verdict)
+
+
 def outcome_style(outcome: str) -> str:
     return STYLES.get(outcome, "red")
 
@@ -61,6 +68,7 @@ def current(screen: Screen, session: Session, hints: bool = True) -> None:
     if session.changes is not None:
         screen.line()
         changes(screen, session.changes)
+        screen.line()
     screen.verdict(replace(verdict, next_step=next_step(session, verdict)), session.kata)
     if hints:
         hint(screen, session)
@@ -80,6 +88,17 @@ def changes(screen: Screen, found: list[Change]) -> None:
         if len(these) > CHANGES:
             verb = "pass now" if passes else "fail again"
             screen.line(f"and {len(these) - CHANGES} more {verb}", "dim", indent=4)
+
+
+def count_changes(found: list[Change] | None) -> str:
+    """The same in a few words."""
+    parts = []
+    for passes, one, more in ((True, "passes", "pass"), (False, "fails", "fail")):
+        count = sum(change.passes is passes for change in found or ())
+        again = "now" if passes else "again"
+        if count:
+            parts.append(f"{count} {one if count == 1 else more} {again}")
+    return ", ".join(parts)
 
 
 def next_step(session: Session, verdict: v.Verdict) -> str:
@@ -128,7 +147,26 @@ def solution(screen: Screen, kata: Kata) -> None:
 
 
 def kata_list(screen: Screen, session: Session) -> None:
-    screen.katas(session.catalog, session.states)
+    """Every kata with its number, what it is about, and where it stands."""
+    screen.line()
+    screen.line(done(session), "bold")
+    screen.line()
+    ready = session.catalog.ready
+    widest = max(len(kata.name) for kata in ready)
+    for number, kata in enumerate(ready, 1):
+        sign, style = sign_of(session, kata, screen.signs)
+        here = "  (here)" if kata == session.kata else ""
+        name = Text.assemble(f"{number} ", (f"{sign} ", style), (kata.name.ljust(widest), "bold"))
+        state = session.states.get(kata.name)
+        stands = f"{state.name}: {state.detail}" if state else ""
+        if screen.out.width >= 72:
+            screen.line(name.append(f"  {kata.blurb}{here}"), indent=2)
+            screen.line(stands, "dim", indent=8 + widest)
+        else:
+            screen.line(name.append(here), indent=2)
+            screen.line(kata.blurb, indent=6)
+            screen.line(stands, "dim", indent=6)
+    screen.line()
 
 
 def round_of_all(screen: Screen, session: Session) -> None:
@@ -147,16 +185,21 @@ def done(session: Session) -> str:
     return f"{count} of {len(ready)} done"
 
 
+def sign_of(session: Session, kata: Kata, glyphs: Glyphs) -> tuple[str, str]:
+    """Where a kata stands, as a sign and its style."""
+    state = session.states.get(kata.name)
+    if state and state.name == DONE:
+        return glyphs.passed, "green"
+    if state and state.name == STALE:
+        return "~", "yellow"
+    return glyphs.waiting, "dim"
+
+
 def signs(session: Session, glyphs: Glyphs) -> Text:
     """A sign for every kata; the current one between brackets."""
     line = Text()
     for kata in session.catalog.ready:
-        state = session.states.get(kata.name)
-        sign, style = glyphs.waiting, "dim"
-        if state and state.name == DONE:
-            sign, style = glyphs.passed, "green"
-        elif state and state.name == STALE:
-            sign, style = "~", "yellow"
+        sign, style = sign_of(session, kata, glyphs)
         if kata == session.kata:
             line.append("[").append(sign, style).append("]")
         else:
@@ -180,7 +223,7 @@ def as_text(
         emoji=False,
         legacy_windows=False,
     )
-    screen = Screen(out, complete)
+    screen = Body(out, complete)
     screen.signs = UNICODE
     write(screen)
     file = out.file
@@ -191,3 +234,15 @@ def as_text(
 def keys(session: Session) -> list[tuple[str, str]]:
     """The keys that do something now, and what they do."""
     return [(KEYS[action], LABELS[action]) for action in session.available()]
+
+
+def key_lines(found: list[tuple[str, str]], width: int, question: str = "") -> Text:
+    """Keys and what they do, in as many lines as it takes; no key is parted from its word."""
+    line, lines = Text(question, "bold"), []
+    for key, label in found:
+        part = Text.assemble((key, "bold cyan"), f" {label}")
+        if line.cell_len and line.cell_len + 2 + part.cell_len > width:
+            lines.append(line)
+            line = Text()
+        line.append("  " if line.cell_len else "").append_text(part)
+    return Text("\n").join([*lines, line])
