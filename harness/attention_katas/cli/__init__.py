@@ -19,6 +19,7 @@ from attention_katas.cli.dev import dev
 from attention_katas.cli.doctor import doctor
 from attention_katas.cli.run import checkpoint, run
 from attention_katas.cli.shared import Group
+from attention_katas.cli.workshop import workshop
 from attention_katas.errors import KataError
 
 
@@ -50,6 +51,7 @@ def main(ctx: click.Context) -> None:
 for command in (init, list_katas, show, run, hint, reset, solution, progress, checkpoint):
     main.add_command(command)
 main.add_command(doctor)
+main.add_command(workshop)
 main.add_command(dev)
 
 
