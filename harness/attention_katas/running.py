@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,9 @@ def open_judge(
         from attention_katas.examiner.judge import Judge
 
         judge = Judge(katas, learners, chosen, strict, weak, lanes)
+        if not gc.isenabled():  # switched off by the command while it imports
+            gc.freeze()
+            gc.enable()
         try:
             yield judge
         finally:
