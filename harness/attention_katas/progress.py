@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from attention_katas import verdict as v
+from attention_katas.catalog import Catalog
 from attention_katas.errors import ProgressUnavailable
+from attention_katas.submission import Unreadable, submission
 
 T = TypeVar("T")
 PENDING, DONE, STALE = "pending", "done", "stale"
@@ -159,6 +161,18 @@ class Progress:
                 passed_on,
             )
         return State(DONE, f"passed {last.at[:10]}", tries, passed_on)
+
+    def states(self, catalog: Catalog, root: Path) -> dict[str, State]:
+        """Where every kata stands, by the learner's files in the folder `root` as they are."""
+        states = {}
+        for kata in catalog.ready:
+            try:
+                found = submission(catalog, kata, root / kata.file)
+                digest = "" if found.not_started else found.digest
+            except (OSError, Unreadable):
+                digest = "unreadable"
+            states[kata.name] = self.state(kata.name, kata.version, digest)
+        return states
 
     def _row(self, query: str, *values: str) -> Any:
         return self._do(lambda db: db.execute(query, values).fetchone())

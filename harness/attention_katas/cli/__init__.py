@@ -20,6 +20,7 @@ from attention_katas.cli.dev import dev
 from attention_katas.cli.doctor import doctor
 from attention_katas.cli.run import checkpoint, run
 from attention_katas.cli.shared import Group
+from attention_katas.cli.watch import watch
 from attention_katas.cli.workshop import workshop
 from attention_katas.errors import KataError
 
@@ -38,6 +39,7 @@ def main(ctx: click.Context) -> None:
     kata init        make a folder of stubs
     kata show NAME   what a kata asks for, and why
     kata run         judge the next kata
+    kata watch       judge it after every save
     kata hint NAME   a nudge in the right direction
     """
     try:
@@ -49,7 +51,7 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for command in (init, list_katas, show, run, hint, reset, solution, progress, checkpoint):
+for command in (init, list_katas, show, run, watch, hint, reset, solution, progress, checkpoint):
     main.add_command(command)
 main.add_command(doctor)
 main.add_command(workshop)

@@ -158,16 +158,8 @@ def progress_of(space: Workspace) -> Progress:
 
 def states_of(katas: Catalog, space: Workspace) -> dict[str, State]:
     """Where every kata stands, from the progress file and the learner's files as they are."""
-    from attention_katas.submission import Unreadable, submission
-
-    progress, states = progress_of(space), {}
-    for kata in katas.ready:
-        try:
-            found = submission(katas, kata, space.path(kata))
-            digest = "" if found.not_started else found.digest
-        except (OSError, Unreadable):
-            digest = "unreadable"
-        states[kata.name] = progress.state(kata.name, kata.version, digest)
+    progress = progress_of(space)
+    states = progress.states(katas, space.root)
     tell_notice(progress)
     return states
 

@@ -123,6 +123,9 @@ class Screen:
             title.append(f"  {verdict.passed} of {verdict.total} checks pass")
         self.line()
         self.line(title)
+        self._facts(verdict)
+
+    def _facts(self, verdict: v.Verdict) -> None:
         facts = verdict.file
         if verdict.checks:
             facts += f", on {verdict.device}, seed {verdict.seed}, {verdict.seconds:.2f} s"

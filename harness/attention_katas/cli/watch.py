@@ -1,0 +1,96 @@
+"""The command that judges after every save."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+
+import click
+
+from attention_katas import workspace
+from attention_katas.cli.run import DEVICE
+from attention_katas.cli.shared import (
+    OUR_FAULT,
+    complete,
+    complete_names,
+    katas_option,
+    load,
+    progress_of,
+    say,
+    screen,
+)
+
+CLOSING_SECONDS = 5.0
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=complete_names)
+@DEVICE
+@click.option("--plain", is_flag=True, help="Lines instead of a screen: for screen readers, logs.")
+@click.option("--poll", is_flag=True, help="Look for saves again and again; wait for no events.")
+@click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
+@click.option("--spawn", is_flag=True, hidden=True, help="As on systems that cannot fork.")
+@katas_option
+@click.pass_context
+def watch(
+    ctx: click.Context,
+    name: str | None,
+    device: str,
+    plain: bool,
+    poll: bool,
+    no_mouse: bool,
+    spawn: bool,
+) -> None:
+    """Judge after every save: the next kata, or NAME.
+
+    Save another kata's file to go there. It lists the keys that do something; with --plain,
+    which is taken where there is no terminal, ? and Enter does. q or Ctrl-C ends it.
+    """
+    katas, space = load(), workspace.find()
+    plain = plain or not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
+    if not plain:
+        from attention_katas.watch import terminal
+
+        problem = terminal.problem()
+        if problem:
+            plain = True
+            say(f"{problem}, so lines are printed, as with --plain")
+    from attention_katas.watch.saves import Saves
+    from attention_katas.watch.session import Session
+    from attention_katas.workshop.bench import open_bench
+
+    # Of a learner's source that is only parsed here; the verdict says what there is to say.
+    warnings.simplefilter("ignore", SyntaxWarning)
+    session = Session(katas, space, progress_of(space), open_bench(katas, device, spawn), name)
+    names = [kata.file for kata in katas.ready]
+    saves = Saves(space.root, names, session.saved, session.polls, poll=poll)
+
+    def start() -> None:
+        saves.start()
+        session.start()
+
+    def whole(step: str) -> str:
+        with ctx.scope(cleanup=False):  # click knows its context in one thread only
+            return complete(step)
+
+    ended_well = True
+    try:
+        if plain:
+            from attention_katas.watch.plain import run as run_plain
+
+            out = screen()
+            out.complete = whole
+            run_plain(session, out, start)
+        else:
+            from attention_katas.watch.app import run as run_app
+
+            ended_well = run_app(session, start, whole, mouse=not no_mouse)
+    finally:
+        saves.stop()
+        # A judge that is only just starting cannot be stopped at once; nobody waits for that.
+        closing = threading.Thread(target=session.close, daemon=True)
+        closing.start()
+        closing.join(CLOSING_SECONDS)
+    if not ended_well:
+        ctx.exit(OUR_FAULT)

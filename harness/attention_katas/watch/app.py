@@ -1,0 +1,311 @@
+"""`kata watch` on a screen of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.events import Key, Resize
+from textual.message import Message
+from textual.widgets import Static
+
+from attention_katas.reports.glyphs import UNICODE
+from attention_katas.reports.terminal import Screen as Writer
+from attention_katas.watch import session as s
+from attention_katas.watch import view
+from attention_katas.watch.editor import Editor, editor
+from attention_katas.watch.session import News, Session
+
+# What the body shows.
+VERDICT, LIST, ROUND, SOLUTION = "verdict", "list", "round", "solution"
+
+
+class WatchApp(App[None], inherit_bindings=False):
+    """The screen: where you stand, the verdict, what was seen, and the keys that do something.
+
+    start: called once the screen is there; begins to watch and to judge. complete: what makes the
+    commands in a next step whole.
+    """
+
+    CSS = """
+    Screen { background: ansi_default; color: ansi_default; }
+    #top { height: auto; padding: 0 1; border-bottom: solid ansi_bright_black; }
+    #body { height: 1fr; padding: 0 0 0 1; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
+        background: ansi_default; scrollbar-background: ansi_default;
+        scrollbar-color: ansi_bright_black; scrollbar-background-hover: ansi_default;
+        scrollbar-color-hover: ansi_white; scrollbar-background-active: ansi_default;
+        scrollbar-color-active: ansi_white; }
+    #text { height: auto; width: auto; }
+    .old { text-style: dim; }
+    #status { height: auto; padding: 0 1; border-top: solid ansi_bright_black; }
+    #keys { height: auto; padding: 0 1; }
+    """
+    ENABLE_COMMAND_PALETTE = False
+    ALLOW_SELECT = False
+    ESCAPE_TO_MINIMIZE = False
+    TITLE = "kata watch"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "quit", priority=True, show=False),
+        Binding("j", "scroll(1)", show=False),
+        Binding("k", "scroll(-1)", show=False),
+        Binding("space", "page(1)", show=False),
+        Binding("b", "page(-1)", show=False),
+        Binding("escape", "leave", show=False),
+        *(Binding(key, f"do('{action}')", show=False) for action, key in view.KEYS.items()),
+    ]
+
+    class Told(Message):
+        """Something happened in the session, which has threads of its own."""
+
+        def __init__(self, news: News) -> None:
+            super().__init__()
+            self.news = news
+
+    def __init__(
+        self,
+        session: Session,
+        start: Callable[[], None],
+        complete: Callable[[str], str] = lambda step: step,
+    ) -> None:
+        super().__init__(ansi_color=True)
+        self.session, self._begin, self._complete = session, start, complete
+        self.showing = VERDICT
+        self.asking = False
+        self._seen = ""
+        session.tell = self._hear
+
+    def _hear(self, news: News) -> None:
+        """From any thread."""
+        self.post_message(self.Told(news))
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="top")
+        with VerticalScroll(id="body"):
+            yield Static(id="text")
+        yield Static(id="status")
+        yield Static(id="keys")
+
+    def on_mount(self) -> None:
+        self.query_one("#body").focus()
+        self.draw()
+        for name in ("SIGTERM", "SIGHUP"):
+            # Else the terminal would stay as it is drawn; where signals are no such thing, it may.
+            with contextlib.suppress(NotImplementedError, AttributeError, RuntimeError, ValueError):
+                asyncio.get_running_loop().add_signal_handler(getattr(signal, name), self.exit)
+        self.call_after_refresh(self._begin)
+
+    def on_resize(self, _: Resize) -> None:
+        self.call_after_refresh(self.draw)
+
+    def on_watch_app_told(self, message: Told) -> None:
+        """Any news: draw again. A new verdict is what the learner wants to see.
+
+        What was scrolled to stays in sight from save to save, until the kata passes.
+        """
+        session, kind = self.session, message.news.kind
+        body = self.query_one("#body", VerticalScroll)
+        if kind == s.JUDGING and not session.in_round:
+            if self.showing != VERDICT or self._seen != session.kata.name:
+                body.scroll_home(animate=False)
+            self.showing, self.asking, self._seen = VERDICT, False, session.kata.name
+        self.draw()
+        if kind == s.VERDICT and session.passed and self.showing == VERDICT:
+            # What carries forward stands at the end.
+            self.call_after_refresh(body.scroll_end, animate=False)
+
+    # Drawing.
+
+    def draw(self) -> None:
+        """Everything, from what the session knows."""
+        if not self.query("#keys"):
+            return  # not there yet, or not any more
+        self._draw_top()
+        self._draw_body()
+        self.query_one("#status", Static).update(self.status())
+        self.query_one("#keys", Static).update(self.footer())
+
+    def _draw_top(self) -> None:
+        session, verdict = self.session, self.session.verdict
+        left = Text.assemble((session.kata.name, "bold"))
+        if verdict is not None:
+            style = "dim" if session.judging else f"bold {view.outcome_style(verdict.outcome)}"
+            left.append("  ").append(verdict.outcome, style)
+            if verdict.total:
+                left.append(
+                    f"  {verdict.passed} of {verdict.total}", "dim" if session.judging else ""
+                )
+        right = view.signs(session, UNICODE).append(f"  {view.done(session)}")
+        room = self.size.width - 2 - left.cell_len - right.cell_len
+        if session.judging and verdict is not None and room >= len("  (old)") + 2:
+            left.append("  (old)", "dim")
+            room -= len("  (old)")
+        if room >= 2:
+            whole = left.append(" " * room).append_text(right)
+        else:
+            whole = Text("\n").join([left, right])
+        self.query_one("#top", Static).update(whole)
+
+    def _draw_body(self) -> None:
+        session = self.session
+        write: Callable[[Writer], None] = {
+            VERDICT: lambda out: view.current(out, session),
+            LIST: lambda out: view.kata_list(out, session),
+            ROUND: lambda out: view.round_of_all(out, session),
+            SOLUTION: lambda out: view.solution(out, session.kata),
+        }[self.showing]
+        text = view.as_text(write, self.size.width - 3, not self.no_color, self._complete)
+        body = self.query_one("#text", Static)
+        body.set_class(self.showing == VERDICT and session.judging, "old")
+        body.update(text)
+
+    def status(self) -> Text:
+        """What was seen and what is under way, in a line or two."""
+        session, parts = self.session, []
+        if not session.warm:
+            parts.append("warming up ...")
+        elif session.in_round and session.busy:
+            parts.append(f"judging {session.busy.name} ...")
+        elif session.judging:
+            parts.append(
+                "judging ..." if session.verdict is None else "judging ... (old verdict shown)"
+            )
+        if session.same_at is not None:
+            parts.append(f"saw a save at {view.clock(session.same_at)}, nothing changed")
+        elif session.saved_at is not None:
+            seen = f"last save seen {view.clock(session.saved_at)}"
+            if session.milliseconds is not None and not session.judging:
+                seen += f", judged in {session.milliseconds:.0f} ms"
+                counted = view.count_changes(session.changes)
+                seen += f": {counted}" if counted else ""
+            parts.append(seen)
+        elif session.warm and not session.judging:
+            parts.append(f"watching {session.space.shown(session.kata)}")
+        line = Text("; ".join(parts), "dim")
+        if session.polling:
+            line.append(f"\nwatching by polling: {session.polling}", "yellow")
+        if session.notice:
+            line.append("\n").append(session.notice)
+        return line
+
+    def footer(self) -> Text:
+        """The keys that do something now, and no others."""
+        if self.asking:
+            question = f"Reset {self.session.kata.file}? Yours is kept in .kata/backups/."
+            return view.key_lines([("y", "yes"), ("n", "no")], self.size.width - 2, question)
+        found = view.keys(self.session)
+        if self.showing == LIST:
+            count = min(len(self.session.catalog.ready), 9)
+            found = [(f"1-{count}", "go there"), ("esc", "back"), ("q", "quit")]
+        elif self.showing != VERDICT:
+            found = [("esc", "back"), *found]
+        return view.key_lines(found, self.size.width - 2)
+
+    # Doing.
+
+    def on_key(self, event: Key) -> None:
+        """Answers to what is asked; everything else waits for the answer."""
+        if self.asking:
+            event.stop()
+            event.prevent_default()
+            self.asking = False
+            if event.key in ("y", "Y"):
+                self.session.reset()
+            self.draw()
+        elif self.showing == LIST and event.character and event.character in "123456789":
+            ready = self.session.catalog.ready
+            if int(event.character) <= len(ready):
+                self.showing = VERDICT
+                self.session.go(ready[int(event.character) - 1])
+                self.draw()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key does something now."""
+        if action == "do":
+            if self.asking:
+                return False
+            if self.showing == LIST and parameters[0] != s.QUIT:
+                return False
+            return parameters[0] in self.session.available()
+        if action == "leave":
+            return self.asking or self.showing != VERDICT or self.session.hint is not None
+        return True
+
+    def action_do(self, action: str) -> None:
+        session = self.session
+        self.showing = {s.LIST: LIST, s.ALL: ROUND, s.SOLUTION: SOLUTION}.get(action, VERDICT)
+        if action == s.NEXT:
+            session.go_next()
+        elif action == s.PREVIOUS:
+            session.go_back()
+        elif action == s.HINT:
+            session.next_hint()
+        elif action == s.OPEN:
+            self.open_file()
+        elif action == s.RERUN:
+            session.rerun()
+        elif action == s.ALL:
+            session.judge_all()
+        elif action == s.RESET:
+            self.asking = True
+        elif action == s.QUIT:
+            self.exit()
+        self.draw()
+        body = self.query_one("#body", VerticalScroll)
+        if action == s.HINT:
+            self.call_after_refresh(body.scroll_end, animate=False)
+        elif action != s.RESET:
+            body.scroll_home(animate=False)
+
+    def action_leave(self) -> None:
+        if self.showing == VERDICT and not self.asking:
+            self.session.hide_hint()
+        self.showing, self.asking = VERDICT, False
+        self.draw()
+
+    def action_scroll(self, rows: int) -> None:
+        self.query_one("#body", VerticalScroll).scroll_relative(y=rows, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        body = self.query_one("#body", VerticalScroll)
+        body.scroll_relative(y=pages * max(body.size.height - 1, 1), animate=False)
+
+    async def action_quit(self) -> None:
+        self.exit()
+
+    def open_file(self) -> None:
+        """The current file in the learner's editor, with this screen out of the way if need be."""
+        session = self.session
+        shown = session.space.shown(session.kata)
+        found = editor(session.space.path(session.kata))
+        if found is None:
+            session.say(f"set $EDITOR to open it from here; the file is {shown}")
+        elif found.windowed:
+            session.say(found.start() or f"{shown} is opened in {found.name}")
+        else:
+            self._edit_here(found, shown)
+
+    def _edit_here(self, found: Editor, shown: str) -> None:
+        try:
+            with self.suspend():
+                problem = found.start()
+        except SuspendNotSupported:
+            problem = f"{found.name} cannot be run from here; the file is {shown}"
+        self.refresh(layout=True)
+        if problem:
+            self.session.say(problem)
+
+
+def run(
+    session: Session, start: Callable[[], None], complete: Callable[[str], str], mouse: bool
+) -> bool:
+    """Until the learner quits. Whether it ended as it should."""
+    app = WatchApp(session, start, complete)
+    app.run(mouse=mouse)
+    return not app.return_code

@@ -1,0 +1,79 @@
+"""Which editor opens a file, and whether it needs the terminal for itself."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# Editors with a window of their own: they leave the terminal alone.
+WINDOWED = {
+    "atom", "bbedit", "code", "code-insiders", "codium", "cursor", "gedit", "geany",
+    "gnome-text-editor", "gvim", "idea", "kate", "kwrite", "mate", "mousepad", "notepad",
+    "notepad++", "open", "pluma", "positron", "pycharm", "start", "subl", "sublime_text",
+    "vscodium", "windsurf", "xdg-open", "xed", "zed",
+}  # fmt: skip
+LIKE_CODE = {"code", "code-insiders", "codium", "cursor", "positron", "vscodium", "windsurf"}
+WAITS = {"--wait", "-w"}
+
+
+@dataclass(frozen=True)
+class Editor:
+    """A command that opens a file. windowed: it does not need this terminal."""
+
+    words: tuple[str, ...]
+    windowed: bool
+
+    @property
+    def name(self) -> str:
+        return name_of(self.words[0])
+
+    def start(self) -> str:
+        """Run it; until it ends, if it needs the terminal. Returns what went wrong, or ""."""
+        try:
+            if self.windowed:
+                subprocess.Popen(
+                    self.words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+                return ""
+            code = subprocess.run(self.words, check=False).returncode
+        except OSError as error:
+            return f"{self.name} cannot be started: {error.strerror}"
+        return f"{self.name} ended with exit code {code}" if code else ""
+
+
+def editor(path: Path, environment: Mapping[str, str] = os.environ) -> Editor | None:
+    """The learner's editor: $VISUAL, the VS Code whose terminal this is, or $EDITOR."""
+    inside = environment.get("TERM_PROGRAM") == "vscode" and shutil.which("code")
+    for asked in (environment.get("VISUAL"), "code" if inside else "", environment.get("EDITOR")):
+        try:
+            words = shlex.split(asked or "", posix=os.name != "nt")
+        except ValueError:
+            continue
+        if words:
+            return _command(words, path)
+    return None
+
+
+def _command(words: list[str], path: Path) -> Editor:
+    name = name_of(words[0])
+    if name in LIKE_CODE:
+        words = [word for word in words if word not in WAITS]
+        words += [] if {"-g", "--goto"} & set(words) else ["-g"]
+    windowed = name in WINDOWED
+    return Editor((*words, str(path)), windowed)
+
+
+def name_of(command: str) -> str:
+    base = os.path.basename(command.strip('"').replace("\\", "/")).lower()
+    for ending in (".exe", ".cmd", ".bat"):
+        base = base.removesuffix(ending)
+    return base

@@ -1,0 +1,206 @@
+"""`kata watch --plain`: lines that follow each other, nothing is ever drawn over.
+
+For screen readers, dumb terminals, logs and pipes. Commands are lines on standard input. At its end
+the watch ends if it was a terminal; a pipe or a file that ends is no wish to stop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import IO
+
+from attention_katas.errors import NoSuchKata
+from attention_katas.reports.terminal import Screen
+from attention_katas.watch import session as s
+from attention_katas.watch import view
+from attention_katas.watch.editor import editor
+from attention_katas.watch.session import News, Session
+
+WORDS = {word: action for action, key in view.KEYS.items() for word in (key, action)}
+
+
+class Plain:
+    """Prints the news of a session as they come, and obeys lines."""
+
+    def __init__(self, session: Session, screen: Screen) -> None:
+        self.session, self.screen = session, screen
+        self.asking = False
+        self._printing = threading.Lock()
+        self._broken = False
+        session.tell = self.hear
+
+    def hear(self, news: News) -> None:
+        """From any thread. What cannot be printed any more ends the watch, not the judging."""
+        if self._broken:
+            return
+        try:
+            with self._printing:
+                self._print(news)
+        except (OSError, ValueError):
+            self._broken = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def _print(self, news: News) -> None:
+        session, out = self.session, self.screen
+        if news.kind == s.NOTICE and news.text:
+            out.line(news.text)
+        elif news.kind == s.SAME and session.same_at is not None:
+            out.line(f"saw a save at {view.clock(session.same_at)}, nothing changed")
+        elif news.kind == s.VERDICT and session.verdict is not None:
+            self._say_when()
+            view.current(out, session, hints=False)
+        elif news.kind == s.ROUND and news.text:
+            view.round_of_all(out, session)
+        elif news.kind == s.ROUND and session.busy is not None:
+            out.line(f"judging {session.busy.name} ...")
+
+    def _say_when(self) -> None:
+        session = self.session
+        if session.saved_at is not None and session.milliseconds is not None:
+            at, took = view.clock(session.saved_at), f"{session.milliseconds:.0f} ms"
+            self.screen.line()
+            self.screen.line(f"save seen {at}, judged in {took}", "dim")
+
+    def welcome(self) -> None:
+        with self._printing:
+            shown = self.session.space.shown(self.session.kata)
+            self.screen.line(
+                f"watching {shown}; {view.done(self.session)}; ? lists what you can type"
+            )
+            if self.session.notice:
+                self.screen.line(self.session.notice)
+
+    def obey(self, line: str) -> bool:
+        """Do what a line asks for; whether to go on."""
+        word = line.strip().lower()
+        if self.asking:
+            self.asking = False
+            if word in ("y", "yes"):
+                self.session.reset()
+            else:
+                self._write(lambda out: out.line("nothing is reset"))
+            return True
+        if not word:
+            return True
+        action = WORDS.get(word)
+        if action == s.QUIT:
+            return False
+        if word in ("?", "help"):
+            self._write(self._help)
+        elif action is None:
+            self._go_to(word)
+        elif action not in self.session.available():
+            self._write(lambda out: out.line(f"{action} does nothing now; ? lists what does"))
+        else:
+            self._do(action)
+        return True
+
+    def _go_to(self, word: str) -> None:
+        ready = self.session.catalog.ready
+        try:
+            numbered = word.isdecimal() and 0 < int(word) <= len(ready)
+            kata = ready[int(word) - 1] if numbered else self.session.catalog[word]
+        except NoSuchKata as error:
+            said = error.message
+            self._write(lambda out: out.line(f"{said}; ? lists what you can type"))
+            return
+        if kata.ready:
+            self.session.go(kata)
+        else:
+            self._write(lambda out: out.line(f"{kata.name} is {kata.waits_for}"))
+
+    def _do(self, action: str) -> None:
+        session = self.session
+        if action == s.NEXT:
+            session.go_next()
+        elif action == s.PREVIOUS:
+            session.go_back()
+        elif action == s.RERUN:
+            session.rerun()
+        elif action == s.ALL:
+            session.judge_all()
+        elif action == s.LIST:
+            self._write(lambda out: view.kata_list(out, session))
+        elif action == s.HINT:
+            session.next_hint()
+            self._write(lambda out: view.hint(out, session))
+        elif action == s.SOLUTION:
+            self._write(lambda out: view.solution(out, session.kata))
+        elif action == s.OPEN:
+            self._open()
+        elif action == s.RESET:
+            self.asking = True
+            question = f"reset {session.kata.file}? Yours is kept in .kata/backups/. y or n"
+            self._write(lambda out: out.line(question))
+
+    def _open(self) -> None:
+        session = self.session
+        shown = session.space.shown(session.kata)
+        found = editor(session.space.path(session.kata))
+        if found is None:
+            self._write(lambda out: out.line(f"set $EDITOR to open it from here; it is {shown}"))
+            return
+        with self._printing if not found.windowed else contextlib.nullcontext():
+            problem = found.start()
+        said = problem or f"{shown} is opened in {found.name}" if found.windowed else problem
+        if said:
+            self._write(lambda out: out.line(said))
+
+    def _help(self, out: Screen) -> None:
+        for key, label in view.keys(self.session):
+            out.line(f"{key}  {label}", indent=2)
+        out.line("or the name of a kata, or its number in the list", indent=2)
+
+    def _write(self, write: Callable[[Screen], None]) -> None:
+        with self._printing:
+            write(self.screen)
+
+
+def run(session: Session, screen: Screen, start: Callable[[], None]) -> None:
+    """Until q, Ctrl-C, SIGTERM, or the end of a terminal's input."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    plain = Plain(session, screen)
+    try:
+        plain.welcome()
+        start()
+        if _obey_all(plain, sys.stdin):
+            _wait_for_ever()
+    except KeyboardInterrupt:
+        with contextlib.suppress(OSError, ValueError):
+            screen.line("kata: stopped watching")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _obey_all(plain: Plain, lines: IO[str] | None) -> bool:
+    """Whether to go on when there are no more lines."""
+    if lines is None or lines.closed:
+        return True
+    with contextlib.suppress(AttributeError, ValueError):
+        lines.reconfigure(errors="replace")  # type: ignore[attr-defined]
+    for line in _lines(lines):
+        if not plain.obey(line):
+            return False
+    return not lines.isatty()
+
+
+def _lines(lines: IO[str]) -> Iterable[str]:
+    with contextlib.suppress(OSError):
+        while line := lines.readline():
+            yield line
+
+
+def _wait_for_ever() -> None:
+    waits = threading.Event()
+    while not waits.wait(1.0):  # with an end, so that Windows sees Ctrl-C
+        pass

@@ -1,0 +1,334 @@
+"""Sees every save of the learner's files.
+
+What counts is what stands in the files. Events of the file system only say "look now"; a slow look
+of our own finds what they miss. Where they say nothing at all (a Windows drive under WSL, a network
+mount, some containers) the files are looked at several times a second instead.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from attention_katas.submission import SIZE_CAP, parse
+
+# What became of a file: other content; saved as it was; not there any more.
+CHANGED, TOUCHED, GONE = "changed", "touched", "gone"
+
+STEP = 0.008  # between two questions whether there are events
+SLOW = 1.0  # between two looks that no event asked for
+POLL = 0.15  # the same, where there are no events
+AGAIN = 0.05  # until a file that seems half written is looked at again
+PATIENCE = 10  # how often that is done
+GRACE = 0.4  # how late an event may come before it counts as missing
+RECENT = 3.0  # for so long a stamp may hide another save: some clocks tick every two seconds
+# File systems on which another machine's saves, at least, send no events.
+SILENT = {
+    "9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fakeowner", "gpfs", "lustre", "ncpfs", "nfs",
+    "nfs4", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
+}  # fmt: skip
+
+
+UNKNOWN = (("", 0, 0),)
+
+
+class Notifier(Protocol):
+    """What watchfiles.RustNotify does, as far as it is needed here."""
+
+    def watch(
+        self, debounce_ms: int, step_ms: int, timeout_ms: int, stop_event: threading.Event | None
+    ) -> set[tuple[int, str]] | Literal["signal", "stop", "timeout"]: ...
+
+    def close(self) -> None: ...
+
+
+def notifier(folders: list[str]) -> Notifier:
+    """Events of these folders, not of those below. Raises OSError, RuntimeError or ImportError."""
+    from watchfiles._rust_notify import RustNotify
+
+    # Its last word, to ignore what may not be read, would hide that a folder is not there.
+    return RustNotify(folders, False, False, 0, False, False)
+
+
+@dataclass(frozen=True)
+class Save:
+    """What one look found. `files`: name -> CHANGED, TOUCHED or GONE.
+
+    at: when it was seen, as a clock on the wall shows it; seen: the same for measuring.
+    """
+
+    files: dict[str, str]
+    at: float
+    seen: float
+
+    def names(self, what: str) -> set[str]:
+        return {name for name, found in self.files.items() if found == what}
+
+
+@dataclass(frozen=True)
+class File:
+    """A file as it was found. content: None when it is not there. fault: why it was not read."""
+
+    stamp: tuple[int, ...] = ()
+    content: bytes | None = None
+    fault: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """It does not look like half of a save."""
+        if self.fault or not self.content or not self.content.strip():
+            return False
+        return parse(self.content.decode("utf-8", "replace")) is not None
+
+    def same(self, other: File) -> bool:
+        return (self.content, self.fault) == (other.content, other.fault)
+
+
+class Saves:
+    """Calls `tell` for every save of the files `names` in the folder `root`, from its own thread.
+
+    say: called with the reason when the files have to be polled, and with "" when there are
+    events again. poll: from the start. folder_events: where events come from.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        names: Collection[str],
+        tell: Callable[[Save], None],
+        say: Callable[[str], None] = lambda reason: None,
+        *,
+        poll: bool = False,
+        folder_events: Callable[[list[str]], Notifier] = notifier,
+        mounts: Path = Path("/proc/mounts"),
+    ) -> None:
+        self.root, self.names = root, tuple(names)
+        self._tell, self._say = tell, say
+        self._open, self._mounts = folder_events, mounts
+        self._always = "you asked for it" if poll else ""
+        self._events: Notifier | None = None
+        self._watched: tuple[tuple[str, int, int], ...] = ()
+        self._known: dict[str, File] = {}
+        self._fresh: dict[str, float] = {}
+        self._next_look = 0.0
+        self._excused = False
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="saves", daemon=True)
+        self.polling = ""
+
+    def start(self) -> None:
+        """From here on no save is missed."""
+        silent = silent_file_system(self.root, self._mounts)
+        if silent and not self._always:
+            self._always = f"this folder is on {silent}, which sends no events"
+        self._listen()
+        for name in self.names:
+            self._known[name] = self._read(name)
+            self._fresh[name] = time.monotonic()
+        self._next_look, self._excused = time.monotonic() + SLOW, False
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(5.0)
+        self._close()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._turn()
+            except Exception as error:  # noqa: BLE001
+                # A watch that ended in silence would miss every save from here on.
+                self._poll_from_now(f"watching failed: {type(error).__name__}: {error}")
+                self._stop.wait(SLOW)
+
+    def _turn(self) -> None:
+        """Wait for something to happen, or for the time of the next look, and look."""
+        announced = self._wait()
+        if self._stop.is_set() or not (announced or time.monotonic() >= self._next_look):
+            return
+        self._next_look = time.monotonic() + SLOW
+        found = self._look(every=announced)
+        excused, self._excused = self._excused or announced, False
+        if found and self._events is not None and not excused:
+            if self._announced(GRACE):
+                self._look(every=True)
+            elif not self._stop.is_set():
+                self._poll_from_now("this folder sends no events")
+        if self._folders() != self._watched and not self._always:
+            self._listen()
+
+    def _wait(self) -> bool:
+        """Whether an event said that there is something to see."""
+        if self._events is None:
+            self._stop.wait(POLL)
+            self._next_look = 0.0
+            return False
+        return self._announced(max(self._next_look - time.monotonic(), 0.001))
+
+    def _announced(self, seconds: float) -> bool:
+        """Whether an event comes within that time that has to do with the files."""
+        end = time.monotonic() + seconds
+        step = int(STEP * 1000)
+        while self._events is not None and not self._stop.is_set():
+            left = max(int((end - time.monotonic()) * 1000), 1)
+            try:
+                found = self._events.watch(50, step, left, self._stop)
+            except (OSError, RuntimeError) as error:
+                self._poll_from_now(f"its events cannot be had: {error}")
+                return True
+            if isinstance(found, set) and any(self._concerns(path) for _, path in found):
+                return True
+            if time.monotonic() >= end or found == "signal":
+                return False
+        return False
+
+    def _concerns(self, path: str) -> bool:
+        folders = [folder for folder, _, _ in self._watched]
+        if path.rstrip(os.sep) in folders:
+            self._watched = UNKNOWN  # the folder itself changed: it may be another one now
+            return True
+        name = os.path.basename(path)
+        return name in self.names or name in self._targets()
+
+    def _look(self, every: bool) -> bool:
+        """Tell what is new; whether anything was. every: read files that look the same, too."""
+        files: dict[str, str] = {}
+        now, seen = time.time(), time.perf_counter()
+        for name in self.names:
+            before = self._known[name]
+            if not every and not self._may_differ(name, before):
+                continue
+            after = self._settled(name, before)
+            if after.stamp != before.stamp:
+                self._fresh[name] = time.monotonic()
+            self._known[name] = after
+            if not after.same(before):
+                files[name] = GONE if after.content is None and not after.fault else CHANGED
+            elif after.stamp != before.stamp and after.stamp:
+                files[name] = TOUCHED
+        if files and not self._stop.is_set():
+            self._tell(Save(files, now, seen))
+        return bool(files)
+
+    def _may_differ(self, name: str, before: File) -> bool:
+        if before.fault or time.monotonic() - self._fresh[name] < RECENT:
+            return True
+        try:
+            return stamp(os.stat(self.root / name)) != before.stamp
+        except OSError:
+            return bool(before.stamp)
+
+    def _settled(self, name: str, before: File) -> File:
+        """The file, once it does not look as if its save were under way."""
+        file = self._read(name)
+        for _ in range(PATIENCE):
+            if file.same(before) or file.whole or self._stop.wait(AGAIN):
+                break
+            later = self._read(name)
+            if later.same(file) and not later.fault:
+                return later
+            file = later
+        return file
+
+    def _read(self, name: str) -> File:
+        path = self.root / name
+        for _ in range(5):
+            try:
+                status = os.stat(path)
+                if not stat.S_ISREG(status.st_mode):
+                    return File(stamp(status), b"", "not an ordinary file")
+                if status.st_size > SIZE_CAP:
+                    return File(stamp(status), b"", f"too large: {stamp(status)}")
+                content = path.read_bytes()
+                if stamp(os.stat(path)) == stamp(status):
+                    break  # else it changed while it was read
+            except (FileNotFoundError, NotADirectoryError):
+                return File()
+            except OSError as error:
+                return File((), b"", f"not readable: {error.strerror}")
+        return File(stamp(status), content)
+
+    def _folders(self) -> tuple[tuple[str, int, int], ...]:
+        """The folders whose events are wanted: that of the files, and those that links lead to."""
+        return tuple(self._each_folder())
+
+    def _each_folder(self) -> Iterator[tuple[str, int, int]]:
+        links = {os.path.dirname(target) for target in self._targets().values()}
+        for folder in (os.path.realpath(self.root), *sorted(links)):
+            try:
+                status = os.stat(folder)
+            except OSError:
+                continue
+            yield folder, status.st_dev, status.st_ino
+
+    def _targets(self) -> dict[str, str]:
+        """Files that are links: name of the target -> its path."""
+        paths = [self.root / name for name in self.names]
+        real = [os.path.realpath(path) for path in paths if path.is_symlink()]
+        return {os.path.basename(path): path for path in real}
+
+    def _listen(self) -> None:
+        """Open the events anew, for the folders that there are now."""
+        if self._always:
+            self._poll_from_now(self._always)
+            return
+        self._close()
+        self._watched = self._folders()
+        if not os.path.isdir(self.root):
+            self._watched = ()
+            self._polling("the folder is not there")
+            return
+        try:
+            self._events = self._open([folder for folder, _, _ in self._watched])
+        except (OSError, RuntimeError, ImportError) as error:
+            self._poll_from_now(f"its events cannot be had: {error}")
+            return
+        self._next_look, self._excused = 0.0, True  # what happened while nobody listened
+        self._polling("")
+
+    def _poll_from_now(self, reason: str) -> None:
+        self._always = self._always or reason
+        self._close()
+        self._polling(reason)
+
+    def _polling(self, reason: str) -> None:
+        if reason != self.polling:
+            self.polling = reason
+            self._say(reason)
+
+    def _close(self) -> None:
+        if self._events is not None:
+            self._events.close()
+            self._events = None
+
+
+def stamp(status: os.stat_result) -> tuple[int, ...]:
+    """What a save changes even where it leaves the content as it was."""
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev
+
+
+def silent_file_system(path: Path, mounts: Path = Path("/proc/mounts")) -> str:
+    """The type of the file system, if it is one that sends no events; else "" (also: unknown)."""
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    place, found, longest = os.path.realpath(path), "", -1
+    for line in lines:
+        fields = line.split()
+        if len(fields) < 3:
+            continue
+        for code, sign in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+            fields[1] = fields[1].replace(code, sign)
+        point = fields[1].rstrip("/")
+        if (place == point or place.startswith(f"{point}/")) and len(point) >= longest:
+            longest, found = len(point), fields[2]
+    return found if found in SILENT or found.startswith("fuse") else ""

@@ -1,0 +1,456 @@
+"""What `kata watch` knows and does, without a screen: saves in, verdicts and news out.
+
+One thread of its own judges, and judges what is newest: a save calls off what is under way. All
+methods may be called from any thread. Whoever shows it is called back with every piece of news.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.errors import KataError, ProgressUnavailable
+from attention_katas.intake import blank, take_in
+from attention_katas.progress import DONE, Progress, State
+from attention_katas.submission import Submission
+from attention_katas.watch.saves import CHANGED, GONE, Save
+from attention_katas.workshop.bench import Bench, Cancelled
+from attention_katas.workspace import Workspace
+
+T = TypeVar("T")
+
+# What a learner can do, in the order in which it is offered.
+NEXT, PREVIOUS, LIST, HINT, OPEN = "next", "previous", "list", "hint", "open"
+RERUN, ALL, RESET, SOLUTION, QUIT = "rerun", "all", "reset", "solution", "quit"
+ACTIONS = (NEXT, PREVIOUS, LIST, HINT, OPEN, RERUN, ALL, RESET, SOLUTION, QUIT)
+
+# Kinds of news.
+JUDGING, VERDICT, ROUND, SAME, NOTICE, STATES = (
+    "judging", "verdict", "round", "same", "notice", "states"
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class News:
+    """Something that happened. text: for a notice, what it says."""
+
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A check whose outcome is another one than in the run before; `number` counts from 1."""
+
+    number: int
+    title: str
+    passes: bool
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be judged next. seen: when the save was seen that asks for it."""
+
+    katas: tuple[Kata, ...]
+    seen: float | None = None
+    everything: bool = False
+
+
+class Session:
+    """A learner at work on one kata at a time.
+
+    tell: called with every News, from any thread. clock: for measuring, as Save.seen.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        space: Workspace,
+        progress: Progress,
+        bench: Bench,
+        name: str | None = None,
+        tell: Callable[[News], None] = lambda news: None,
+    ) -> None:
+        if not catalog.ready:
+            raise KataError("none of these katas can be judged yet", "kata list")
+        self.catalog, self.space, self.tell = catalog, space, tell
+        self.kata = catalog.ready[0]
+        self.verdicts: dict[str, v.Verdict] = {}
+        self.states: dict[str, State] = {}
+        self.saved_at: float | None = None
+        self.same_at: float | None = None
+        self.milliseconds: float | None = None
+        self.busy: Kata | None = None
+        self.warm = False
+        self.polling = ""
+        self.notice = ""
+        self.round: list[v.Verdict] = []
+        self._progress, self._bench = progress, bench
+        self._changes: dict[str, list[Change] | None] = {}
+        self._rungs: dict[str, int] = {}
+        self._files: dict[str, set[str]] = {}
+        self._outdated: set[str] = set()
+        self._expected = ""
+        self._told: set[str] = set()
+        self._lock = threading.RLock()
+        self._news = threading.Condition(self._lock)
+        self._wanted: Request | None = None
+        self._running: Request | None = None
+        self._revoked = False
+        self._look_again = False
+        self._lasting = False  # the notice outlives the save that it is about
+        self._closed = False
+        self._worker = threading.Thread(target=self._work, name="judging", daemon=True)
+        self._restate()
+        self.kata = self._first(name)
+
+    def _first(self, name: str | None) -> Kata:
+        ready = self.catalog.ready
+        if name is not None:
+            kata = self.catalog[name]
+            if not kata.ready:
+                raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
+            return kata
+        pending = (kata for kata in ready if not self._done(kata))
+        return next(pending, ready[-1])
+
+    def start(self) -> None:
+        """Judge the current kata, as soon as that can be."""
+        self._want(Request((self.kata,)))
+        self._worker.start()
+
+    def close(self) -> None:
+        with self._news:
+            self._closed = True
+            self._news.notify_all()
+        self._bench.cancel()
+        if self._worker.is_alive():
+            self._worker.join(10.0)
+        self._bench.close()
+
+    # What is seen.
+
+    @property
+    def verdict(self) -> v.Verdict | None:
+        """The last verdict on the current kata."""
+        return self.verdicts.get(self.kata.name)
+
+    @property
+    def changes(self) -> list[Change] | None:
+        """What is other than in the run of this kata before; None when there is none to compare."""
+        return self._changes.get(self.kata.name)
+
+    @property
+    def judging(self) -> bool:
+        """A verdict on the current kata is under way: the one that is shown is an old one."""
+        asked = (self._wanted, self._running)
+        return any(one and not one.everything and self.kata in one.katas for one in asked)
+
+    @property
+    def in_round(self) -> bool:
+        """All katas are being judged, one after the other."""
+        return any(one and one.everything for one in (self._wanted, self._running))
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict is not None and self.verdict.outcome == v.PASSED
+
+    @property
+    def hint(self) -> tuple[int, int, str, str] | None:
+        """The rung that is shown: its number, how many there are, its title and its text."""
+        level, ladder = self._rungs.get(self.kata.name, 0), self.kata.hints()
+        if not 0 < level <= len(ladder):
+            return None
+        return level, len(ladder), *ladder[level - 1]
+
+    @property
+    def following(self) -> Kata | None:
+        """The kata to go to from here: the next one; from the last, the first that is not done."""
+        ready = self.catalog.ready
+        later = ready[ready.index(self.kata) + 1 :]
+        if later:
+            return later[0]
+        others = (kata for kata in ready if kata is not self.kata and not self._done(kata))
+        return next(others, None)
+
+    def available(self) -> tuple[str, ...]:
+        """The actions that do something now."""
+        ready, verdict = self.catalog.ready, self.verdict
+        rungs = len(self.kata.hints())
+        started = verdict is not None and verdict.outcome != v.NOT_STARTED
+        state = self.states.get(self.kata.name)
+        possible = {
+            NEXT: self.following is not None,
+            PREVIOUS: self.kata is not ready[0],
+            LIST: len(ready) > 1,
+            HINT: not self.passed and self._rungs.get(self.kata.name, 0) < rungs,
+            OPEN: True,
+            RERUN: started and not self.judging and not self.in_round,
+            ALL: len(ready) > 1 and not self.in_round,
+            RESET: started or (verdict is not None and not self.space.path(self.kata).exists()),
+            SOLUTION: self.passed or bool(state and state.first_pass),
+            QUIT: True,
+        }
+        return tuple(action for action in ACTIONS if possible[action])
+
+    # What is done.
+
+    def saved(self, save: Save) -> None:
+        """Files were saved: judge what that asks for, and nothing else."""
+        fresh = save.names(CHANGED) | save.names(GONE)
+        with self._news:
+            self.saved_at = save.at
+            self._outdated |= {name for name, files in self._files.items() if files & fresh}
+            mine = self._files.get(self.kata.name, set()) | {self.kata.file}
+            ungraded = self.verdict is not None and self.verdict.outcome == v.COULD_NOT_GRADE
+            request, moved = None, None
+            if mine & fresh or (mine & save.files.keys() and ungraded and not self.judging):
+                request = Request((self.kata,), save.seen)
+            else:
+                moved = self._gone_to(save.names(CHANGED))
+            if moved is not None:
+                self.kata, request = moved, Request((moved,), save.seen)
+            if request is None and not fresh:
+                self.same_at = save.at
+            elif request is None:
+                self._look_again = True
+                self._news.notify_all()
+            else:
+                self.same_at = None
+        if moved is not None:
+            self.say(f"you saved {moved.file}, so this is {moved.name} now")
+        elif request is not None and not self._lasting:
+            self.notice = ""
+        self._lasting = False
+        if request is not None:
+            self._want(request)
+        elif not fresh:
+            self.tell(News(SAME))
+
+    def _gone_to(self, names: set[str]) -> Kata | None:
+        """Another kata whose file the learner wrote something into."""
+        for kata in self.catalog.ready:
+            if kata.file not in names:
+                continue
+            try:
+                if self.space.path(kata).read_bytes() != kata.stub.read_bytes():
+                    return kata
+            except OSError:
+                continue
+        return None
+
+    def go(self, kata: Kata) -> None:
+        """Make it the current kata; judge it unless its verdict still holds."""
+        with self._news:
+            self.kata, self.notice, self.same_at = kata, "", None
+            self.milliseconds = None
+            known = kata.name in self.verdicts and kata.name not in self._outdated
+        if not known:
+            self._want(Request((kata,)))
+            return
+        self._want(None)
+        self.tell(News(VERDICT))
+
+    def go_next(self) -> None:
+        if self.following is not None:
+            self.go(self.following)
+
+    def go_back(self) -> None:
+        ready = self.catalog.ready
+        if self.kata is not ready[0]:
+            self.go(ready[ready.index(self.kata) - 1])
+
+    def rerun(self) -> None:
+        """The same code on other inputs."""
+        self.notice = ""
+        self._want(Request((self.kata,)))
+
+    def judge_all(self) -> None:
+        self.notice, self.round, self.milliseconds = "", [], None
+        self._want(Request(tuple(self.catalog.ready), everything=True))
+
+    def next_hint(self) -> None:
+        """The next rung; how far the learner went is remembered, as by `kata hint`."""
+        name, rungs = self.kata.name, len(self.kata.hints())
+        known = self._kept(lambda: self._progress.hint_level(name), 0)
+        level = self._rungs[name] = min((self._rungs.get(name) or known) + 1, rungs)
+        if level > known:
+            self._kept(lambda: self._progress.set_hint_level(name, level), None)
+
+    def hide_hint(self) -> None:
+        self._rungs.pop(self.kata.name, None)
+
+    def reset(self) -> Path | None:
+        """Put the stub back; that is a save like any other. Returns the backup."""
+        try:
+            backup = self.space.reset(self.kata)
+        except KataError as error:
+            self.say(error.message)
+            return None
+        kept = f"; yours is kept as {backup.relative_to(self.space.root)}" if backup else ""
+        self.say(f"{self.kata.file} is the stub again{kept}")
+        self._lasting = True
+        return backup
+
+    def say(self, text: str) -> None:
+        """A line for the learner; it stays until the next thing happens."""
+        self.notice = text
+        self.tell(News(NOTICE, text))
+
+    def polls(self, reason: str) -> None:
+        """Saves are found by looking again and again, and why; "" when they are not."""
+        self.polling = reason
+        self.tell(News(NOTICE, f"watching by polling: {reason}" if reason else ""))
+
+    # The thread that judges.
+
+    def _want(self, request: Request | None) -> None:
+        """This comes next, in place of whatever was to come; what is under way is called off."""
+        with self._news:
+            under_way = self._running is not None
+            stopped = self.in_round and not (request is not None and request.everything)
+            self._wanted = request
+            self._revoked = request is None
+            self._news.notify_all()
+        if stopped:
+            self.say("judging all katas was stopped")
+        if under_way:
+            self._bench.cancel()
+        if request is not None:
+            self.tell(News(JUDGING))
+
+    def _work(self) -> None:
+        while True:
+            with self._news:
+                self._news.wait_for(lambda: self._closed or self._wanted or self._look_again)
+                if self._closed:
+                    return
+                request, self._wanted, self._look_again = self._wanted, None, False
+                self._running, self._revoked = request, False
+            if request is not None:
+                self._judge(request)
+            self._restate()
+            with self._news:
+                self._running = self.busy = None
+            done = request is not None and request.everything and not self._superseded()
+            self.tell(News(ROUND, "done") if done else News(STATES))
+            if not self._superseded():
+                self._expect(self.kata)
+
+    def _superseded(self) -> bool:
+        """Something newer is wanted, or nothing at all."""
+        return self._closed or self._wanted is not None or self._revoked
+
+    def _judge(self, request: Request) -> None:
+        for kata in request.katas:
+            self.busy = kata
+            if request.everything:
+                self.tell(News(ROUND))
+            found = take_in(self.catalog, kata, self.space.path(kata), self.space.shown(kata))
+            self._files[kata.name] = self._needs(kata, found)
+            self._outdated.discard(kata.name)
+            source = found.source if isinstance(found, Submission) else ""
+            verdict = self._ask(found) if isinstance(found, Submission) else found
+            if verdict is None or not self._publish(request, verdict):
+                self._outdated.add(kata.name)
+                return
+            if verdict.outcome != v.NOT_STARTED:
+                self._kept(partial(self._progress.record, verdict, source), None)
+
+    def _needs(self, kata: Kata, found: Submission | v.Verdict) -> set[str]:
+        """Names of the files on which the verdict depends."""
+        imported: set[str] = set()
+        if isinstance(found, Submission):
+            imported = found.sources.keys() | found.absent.keys()
+        return {kata.file} | {self.catalog.modules[name].file for name in imported}
+
+    def _ask(self, submission: Submission) -> v.Verdict | None:
+        """What the bench says; None when something newer is wanted before it has answered."""
+        self._expect(submission.kata)
+        while not self._superseded():
+            try:
+                return self._bench.judge(submission)
+            except Cancelled:
+                continue  # if nothing newer is wanted, this was meant for the one before
+            except KataError as error:
+                return ungraded(submission, error.message, error.next_step)
+            except Exception as error:  # noqa: BLE001
+                # Whatever the bench has, the next save is to be judged again.
+                return ungraded(submission, f"{type(error).__name__}: {error}", "kata doctor")
+        return None
+
+    def _expect(self, kata: Kata) -> None:
+        """Let the bench get ready; what it cannot do is said with the verdict."""
+        if self._expected != kata.name:
+            self._expected = kata.name
+            try:
+                self._bench.expect(kata)
+            except Exception:  # noqa: BLE001
+                self._expected = ""
+        if not self.warm:
+            self.warm = True
+            self.tell(News(STATES))
+
+    def _publish(self, request: Request, verdict: v.Verdict) -> bool:
+        """Show it, unless it is about a content that is not the newest any more."""
+        name = verdict.kata
+        with self._news:
+            if self._superseded():
+                return False
+            self._changes[name] = compare(self.verdicts.get(name), verdict)
+            self.verdicts[name] = verdict
+            if request.everything:
+                self.round = [*self.round, verdict]
+            elif self.kata.name == name:
+                seen = request.seen
+                self.milliseconds = None if seen is None else 1000 * (time.perf_counter() - seen)
+            if not request.everything:
+                self._running = self.busy = None
+        self.tell(News(STATES if request.everything else VERDICT))
+        return True
+
+    def _restate(self) -> None:
+        states = self._kept(lambda: self._progress.states(self.catalog, self.space.root), None)
+        if states is not None:
+            self.states = states
+        if self._progress.notice and self._progress.notice not in self._told:
+            self._told.add(self._progress.notice)
+            self.say(self._progress.notice)
+
+    def _kept(self, act: Callable[[], T], otherwise: T) -> T:
+        """A verdict is worth more than its record: say once that it is not kept, and go on."""
+        try:
+            return act()
+        except ProgressUnavailable as error:
+            if error.message not in self._told:
+                self._told.add(error.message)
+                self.say(error.message)
+            return otherwise
+
+    def _done(self, kata: Kata) -> bool:
+        state = self.states.get(kata.name)
+        return state is not None and state.name == DONE
+
+
+def ungraded(submission: Submission, message: str, next_step: str) -> v.Verdict:
+    """The verdict when none can be had."""
+    return blank(submission.kata, v.COULD_NOT_GRADE, submission.file, message, next_step)
+
+
+def compare(before: v.Verdict | None, after: v.Verdict) -> list[Change] | None:
+    """The checks that pass now and did not, or the other way round; None without two runs."""
+    if before is None or not before.checks or not after.checks:
+        return None
+    passed = {check.name: check.outcome == v.PASSED for check in before.checks}
+    return [
+        Change(number, check.title, check.outcome == v.PASSED)
+        for number, check in enumerate(after.checks, 1)
+        if check.name in passed and passed[check.name] != (check.outcome == v.PASSED)
+    ]
