@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +18,9 @@ from attention_katas.verdict import Verdict
 
 if TYPE_CHECKING:
     from attention_katas.examiner.judge import Judge
+
+# No test leaves a process behind, or uses that of another one, unless it means to.
+os.environ["KATA_COLD"] = "1"
 
 Submit = Callable[..., Verdict]
 
@@ -57,3 +65,16 @@ def submission_of(catalog: Catalog, name: str, source: str, **others: str) -> Su
         module: still_stub(text, catalog.modules[module]) for module, text in sources.items()
     }
     return Submission(kata, sources, kata.file, unwritten)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_workshop() -> Iterator[None]:
+    """A place for the workshop that tests of commands share; see `kata` in test_cli."""
+    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+        os.environ["KATA_TEST_RUNTIME"] = folder
+        yield
+        del os.environ["KATA_TEST_RUNTIME"]
+        if any(Path(folder).glob("attention-katas/*.sock")):
+            environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
+            command = [sys.executable, "-m", "attention_katas", "workshop", "stop"]
+            subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)

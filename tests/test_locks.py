@@ -18,7 +18,7 @@ from attention_katas import cli, doctor
 from attention_katas.errors import CouldNotGrade
 from attention_katas.examiner import canary, probes
 from attention_katas.learner import locks
-from attention_katas.learner.locks import landlock, seccomp, syscalls
+from attention_katas.learner.locks import landlock, seccomp, syscalls, together
 from attention_katas.learner.start import start_learners
 from attention_katas.running import hidden_paths, open_judge
 from tests.conftest import submission_of
@@ -65,7 +65,7 @@ import ctypes, json, mmap, os, resource, socket, sys, threading
 sys.path.insert(0, {harness!r})
 import torch
 from pathlib import Path
-from attention_katas.learner.locks import *
+from attention_katas.learner.locks.together import *
 from attention_katas.learner.locks import landlock, linux
 {before}
 space = {{}}
@@ -314,6 +314,14 @@ def test_a_user_without_a_home(monkeypatch):
 
 def test_doctor_knows_every_lock():
     assert tuple(doctor.LOCKS) == locks.ALL
+
+
+def test_every_lock_is_listed_by_its_name():
+    assert set(locks.ALL) == {module.NAME for module in vars(together).values() if named(module)}
+
+
+def named(module):
+    return hasattr(module, "put_on") and hasattr(module, "NAME")
 
 
 def spy(seen, original):

@@ -6,10 +6,8 @@ importing torch.
 
 from __future__ import annotations
 
-import platform
 import sys
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 
 from attention_katas import __version__
@@ -72,6 +70,9 @@ def blank(kata: Kata, outcome: str, file: str, message: str, next_step: str = ""
 
 def versions() -> dict[str, str]:
     """What judged: said with every verdict, since local and graded results must agree."""
+    import platform
+    from importlib import metadata
+
     try:
         torch = metadata.version("torch")
     except metadata.PackageNotFoundError:

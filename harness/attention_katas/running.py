@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,9 @@ def open_judge(
         from attention_katas.examiner.judge import Judge
 
         judge = Judge(katas, learners, chosen, strict, weak, lanes)
+        if not gc.isenabled():  # switched off by the command while it imports
+            gc.freeze()
+            gc.enable()
         try:
             yield judge
         finally:
@@ -80,27 +84,40 @@ def run(
     spawn: bool = False,
     strict: bool = False,
     weak: bool = False,
+    cold: bool = False,
     tell: Callable[[v.Verdict, str], None] = lambda verdict, source: None,
 ) -> list[v.Verdict]:
     """Judge every job, calling `tell(verdict, source)` as each is done.
 
-    What needs no judge is told at once, without importing torch.
+    What needs no judge is told at once, without importing torch. cold: without the workshop, see
+    `attention_katas.workshop`.
     """
+    from attention_katas.workshop import client
+
     taken = [(job, take_in(catalog, job.kata, job.path, job.shown)) for job in jobs]
     waiting = [job.kata for job, found in taken if isinstance(found, Submission)]
+    warm = None if cold or spawn or strict or not waiting else client.for_katas(catalog, device)
     verdicts = []
     with contextlib.ExitStack() as stack:
         judge: Judge | None = None
         for _, found in taken:
-            if isinstance(found, Submission):
-                judge = judge or stack.enter_context(
-                    open_judge(catalog, waiting, device, spawn, strict=strict, weak=weak, lanes=2)
-                )
-                verdict, source = judge.judge(found, seed), found.source
-            else:
+            if not isinstance(found, Submission):
                 verdict, source = found, ""
+            else:
+                source = found.source
+                answer = warm.judge(found, seed) if warm and not judge else None
+                if answer is None:
+                    judge = judge or stack.enter_context(
+                        open_judge(
+                            catalog, waiting, device, spawn, strict=strict, weak=weak, lanes=2
+                        )
+                    )
+                    answer = judge.judge(found, seed)
+                verdict = answer
             tell(verdict, source)
             verdicts.append(verdict)
+    if warm and judge and judge.device.name == "cpu":
+        warm.start()
     return verdicts
 
 

@@ -7,6 +7,7 @@ command that does not judge start without torch and without pytest.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from typing import Any
@@ -20,6 +21,7 @@ from attention_katas.cli.doctor import doctor
 from attention_katas.cli.run import checkpoint, run
 from attention_katas.cli.shared import Group
 from attention_katas.cli.watch import watch
+from attention_katas.cli.workshop import workshop
 from attention_katas.errors import KataError
 
 
@@ -52,11 +54,13 @@ def main(ctx: click.Context) -> None:
 for command in (init, list_katas, show, run, watch, hint, reset, solution, progress, checkpoint):
     main.add_command(command)
 main.add_command(doctor)
+main.add_command(workshop)
 main.add_command(dev)
 
 
 def entry() -> None:
-    """`kata` on the command line: `main`, without taking torch down piece by piece at the end."""
+    """`kata` on the command line: `main`, without taking everything down piece by piece."""
+    gc.disable()  # a command is over before its garbage matters, and imports look for it often
     for stream in (sys.stdout, sys.stderr):
         # What this terminal cannot show is written out in escapes, instead of stopping us.
         with contextlib.suppress(AttributeError, ValueError):
@@ -66,9 +70,11 @@ def entry() -> None:
         main(prog_name="kata")
     except SystemExit as stop:
         code = stop.code
-    if not isinstance(code, int) or "torch" not in sys.modules:
+    if code is not None and not isinstance(code, int):
         sys.exit(code)
-    with contextlib.suppress(OSError, ValueError, AttributeError):
+    try:
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(code)
+    except (OSError, ValueError, AttributeError):
+        sys.exit(code)
+    os._exit(code or 0)

@@ -38,6 +38,10 @@ DEVICE = click.option(
     help="Where your code runs.",
 )
 
+COLD = click.option(
+    "--cold", is_flag=True, help="Without the workshop, the process that is left behind to be fast."
+)
+
 
 @click.command()
 @click.argument("names", nargs=-1, shell_complete=complete_names)
@@ -66,6 +70,7 @@ DEVICE = click.option(
 @click.option(
     "--allow-weak-sandbox", "weak", is_flag=True, help="With --strict: go on with what there is."
 )
+@COLD
 @click.option("--spawn", is_flag=True, hidden=True, help="As on systems that cannot fork.")
 @katas_option
 @click.pass_context
@@ -79,6 +84,7 @@ def run(
     file: Path | None,
     strict: bool,
     weak: bool,
+    cold: bool,
     spawn: bool,
 ) -> None:
     """Judge your code: the next kata, or those named.
@@ -110,7 +116,15 @@ def run(
             out.next_step("kata checkpoint\nkata run --all")
             return
     verdicts = _judge(
-        katas, jobs, space, device=device, seed=seed, spawn=spawn, strict=strict, weak=weak
+        katas,
+        jobs,
+        space,
+        device=device,
+        seed=seed,
+        spawn=spawn,
+        strict=strict,
+        weak=weak,
+        cold=cold,
     )
     _print(verdicts, form, katas, space, str(file or ""))
     if strict and form == "text":
@@ -129,6 +143,7 @@ def _judge(
     spawn: bool = False,
     strict: bool = False,
     weak: bool = False,
+    cold: bool = False,
 ) -> list[v.Verdict]:
     """Judge and record, with a sign of life."""
     from attention_katas import running
@@ -152,6 +167,7 @@ def _judge(
             spawn=spawn,
             strict=strict,
             weak=weak,
+            cold=cold,
             tell=tell,
         )
     if progress is not None:
@@ -236,9 +252,10 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
 
 @click.command()
 @DEVICE
+@COLD
 @katas_option
 @click.pass_context
-def checkpoint(ctx: click.Context, device: str) -> None:
+def checkpoint(ctx: click.Context, device: str, cold: bool) -> None:
     """Judge everything again; write a certificate.
 
     All katas are judged on fresh seeds. The certificate (Markdown and JSON, in your workspace)
@@ -249,7 +266,8 @@ def checkpoint(ctx: click.Context, device: str) -> None:
     from attention_katas import certificate, running
 
     katas, space, out = load(), workspace.find(), screen()
-    verdicts = _judge(katas, running.jobs_for(space, katas.ready), space, device=device)
+    jobs = running.jobs_for(space, katas.ready)
+    verdicts = _judge(katas, jobs, space, device=device, cold=cold)
     out.summary(verdicts)
     if v.exit_code(verdicts) == 3:
         raise KataError("no certificate is written: not everything could be graded", "kata doctor")

@@ -185,11 +185,15 @@ def unless_unavailable() -> Iterator[None]:
 @contextlib.contextmanager
 def waiting(text: str) -> Iterator[Callable[[str], None]]:
     """A sign of life on a terminal while something takes long; call it to change the text."""
-    from attention_katas.reports.terminal import console
-
-    out = console(sys.stderr)
-    if not out.is_terminal or out.is_dumb_terminal:
+    if not sys.stderr or not sys.stderr.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
         yield lambda _: None
         return
-    with out.status(text, spinner="dots" if out.encoding.startswith("utf") else "line") as status:
-        yield lambda new: status.update(new)
+
+    def show(new: str) -> None:
+        click.echo(f"\r\x1b[K{new}", nl=False, err=True)
+
+    show(text)
+    try:
+        yield show
+    finally:
+        show("")

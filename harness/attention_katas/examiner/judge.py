@@ -7,7 +7,7 @@ import importlib.util
 import secrets
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -233,7 +233,9 @@ class Judge:
         """Say what is behind the failure. That cannot change the verdict, even if we break."""
         submission = current.submission
         try:
-            case = inquiry.case_of(current, self._known(submission), self._take)
+            case = inquiry.case_of(
+                current, self._known(submission.kata, submission.sources), self._take
+            )
             verdict.diagnoses = look(case)
         except Exception as error:  # noqa: BLE001 - ours, whatever it is
             told = f"the cause could not be looked for: {type(error).__name__}: {error}"[:300]
@@ -242,9 +244,15 @@ class Judge:
         if first and first.kind == v.EARLIER_WORK and first.file != submission.kata.file:
             verdict.next_step = f"kata run {first.file.removesuffix('.py').replace('_', '-')}"
 
-    def _known(self, submission: Submission) -> inquiry.Knowledge:
-        """What is known of a kata and of the earlier ones that the submission imports."""
-        kata = submission.kata
+    def prepare(self, kata: Kata) -> None:
+        """Load what is needed only once something is wrong."""
+        self._known(kata, set())
+
+    def checks_of(self, kata: Kata) -> list[pytest.Function]:
+        return self._session.items_of(kata.tests)
+
+    def _known(self, kata: Kata, modules: Collection[str]) -> inquiry.Knowledge:
+        """What is known of a kata and of the earlier ones that a submission to it imports."""
         known = self._knowledge.get(kata.name)
         if known is None:
             probes = kata.folder / "probes.py"
@@ -256,7 +264,7 @@ class Judge:
                 {},
                 {},
             )
-        for module in submission.sources.keys() - known.references.keys():
+        for module in set(modules) - known.references.keys():
             reference = kata.reference.with_name(f"{module}.py")
             told = kata.folder.parent / module.replace("_", "-") / "kata.toml"
             if reference.exists() and told.exists():

@@ -38,6 +38,7 @@ class ForkedLearners:
         self.hidden, self.limits, self.device = hidden, limits, device
         self._nurseries: dict[tuple[str, ...], _Nursery] = {}
         self._second: tuple[tuple[str, ...], _Nursery] | None = None
+        self._prepared: tuple[tuple[str, ...], _Nursery, _Nursery] | None = None
         self._start()
 
     def _start(self) -> None:
@@ -100,6 +101,39 @@ class ForkedLearners:
                 self._second = self._second or (tuple(bans), nursery.twin())
                 self._second[1].fill(ahead or nursery.AHEAD)
 
+    def prepare(self, bans: Sequence[str], ahead: int) -> None:
+        """Before the fork of a whole examiner: two lines of learner processes to hand over."""
+        key = tuple(bans)
+        if self._prepared is not None and self._prepared[0] == key:
+            for nursery in self._prepared[1:]:
+                nursery.fill(ahead)
+            return
+        self.release()
+        self._wait()
+        mother = self._nurseries.get(key) or self._template(key)
+        mother.empty()
+        self._prepared = (key, mother.twin(), mother.twin())
+        for nursery in self._prepared[1:]:
+            nursery.fill(ahead)
+
+    def adopt(self, bans: Sequence[str]) -> None:
+        """In that fork: use what was prepared; the zygote stays the other process's own."""
+        key, self._owner = tuple(bans), False
+        mother = self._nurseries.get(key)
+        if self._prepared is not None and self._prepared[0] == key:
+            _, first, second = self._prepared
+            self._nurseries, self._second = {key: first}, (key, second)
+        else:
+            # Only what needs no reply may be asked of a process that several talk to.
+            self._nurseries = {key: mother.twin()} if mother else {}
+        self._prepared = None
+
+    def release(self) -> None:
+        """In the process that was forked: let go of what was handed over."""
+        for nursery in self._prepared[1:] if self._prepared else ():
+            nursery.close()
+        self._prepared = None
+
     def second_line(self, bans: Sequence[str]) -> None:
         """Before a fork of this process: learner processes that the fork will have to itself."""
         if self._second is not None and self._second[0] == tuple(bans):
@@ -141,6 +175,7 @@ class ForkedLearners:
             nursery.close()
         self._nurseries.clear()
         self.forget_second_line()
+        self.release()
         self._control.close()
         self._log.close()
         if not self._owner:
@@ -224,11 +259,15 @@ class _Nursery:
                 return GONE
         return how_it_ended(status) if status != -1 else GONE
 
-    def close(self) -> None:
+    def empty(self) -> None:
+        """Let go of those that were made ahead."""
         for line, output in self._ready:
             line.close()
             os.close(output)
         self._ready.clear()
+
+    def close(self) -> None:
+        self.empty()
         self._control.close()
 
 

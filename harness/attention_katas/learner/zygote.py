@@ -21,8 +21,8 @@ from typing import Any
 
 import torch
 
-from . import bans, locks, runner, stdio, wire
-from .locks import landlock, linux, session
+from . import bans, runner, stdio, wire
+from .locks import landlock, linux, session, together
 
 CPU_SECONDS = 120
 OUR_FAULT = 70
@@ -46,6 +46,7 @@ def warm_up() -> None:
     rehearse(elsewhere=True)
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def rehearse(elsewhere: bool = False) -> None:
@@ -186,7 +187,7 @@ def _learner(
     try:
         line, output = descriptors
         stdio.capture_output(output)
-        held = locks.put_on_all(
+        held = together.put_on_all(
             (line,), parent, ruleset, memory_mb=memory_mb, cpu_seconds=CPU_SECONDS
         )
         # In a forked child torch makes its thread pool and its autograd engine anew at their first
@@ -208,7 +209,7 @@ def serve_alone(hidden: list[Path], memory_mb: int) -> None:
     stdio.capture_output(2)
     warm_up()
     # No memory limit means a GPU, whose driver wants its own devices.
-    held = locks.put_on_all(
+    held = together.put_on_all(
         (requests, answers),
         os.getppid(),
         landlock.prepare(hidden, gpu=not memory_mb),

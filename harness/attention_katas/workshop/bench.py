@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
+import time
 from typing import TYPE_CHECKING, Protocol
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog, Kata
 from attention_katas.submission import Submission
+from attention_katas.workshop import messages
+from attention_katas.workshop.client import Client, connect, for_katas, judge
 
 if TYPE_CHECKING:
     from attention_katas.examiner.judge import Judge
+
+START_SECONDS = 60.0
 
 
 class Cancelled(Exception):
@@ -28,7 +34,7 @@ class Bench(Protocol):
         """End the judging under way, if there is one: its `judge` raises Cancelled."""
 
     def expect(self, kata: Kata) -> None:
-        """This kata is likely the next one to be judged."""
+        """This kata is likely the next one to be judged. Blocks while things start up."""
 
     def close(self) -> None: ...
 
@@ -72,8 +78,7 @@ class LocalBench:
             self._judge.cancel()
 
     def expect(self, kata: Kata) -> None:
-        if self._judge is not None:
-            self._judge.learners.expect(kata.banned)
+        self.warm_up().learners.expect(kata.banned)
 
     def close(self) -> None:
         self.cancel()
@@ -81,6 +86,84 @@ class LocalBench:
             self._stack.close()
 
 
+class WorkshopBench:
+    """Verdicts from the workshop, which is started if need be, and kept from going idle."""
+
+    def __init__(self, client: Client, local: LocalBench) -> None:
+        self._client, self._local = client, local
+        self._line: socket.socket | None = None
+        self._held: socket.socket | None = None
+        self._wanted = 0
+        self._closed = False
+
+    def judge(self, submission: Submission, seed: int | None = None) -> v.Verdict:
+        turn = self._wanted
+        for _ in range(2):
+            line = self._line = self._connected(turn)
+            if line is None:
+                break
+            self._hold(submission.kata)
+            verdict = judge(line, submission, seed, self._client.device)
+            if turn != self._wanted:
+                raise Cancelled
+            if verdict is not None:
+                return verdict
+        # No workshop is to be had, or it has nothing to say about this.
+        return self._local.judge(submission, seed)
+
+    def _connected(self, turn: int) -> socket.socket | None:
+        """A line to the workshop, started first if there is none; None if that does not help."""
+        line = connect(self._client.where)
+        if line is not None:
+            return line
+        self._client.start()
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until and not self._closed:
+            if turn != self._wanted:
+                raise Cancelled
+            line = connect(self._client.where)
+            if line is not None:
+                return line
+            time.sleep(0.05)
+        return None
+
+    def cancel(self) -> None:
+        self._wanted += 1
+        line = self._line
+        if line is not None:
+            with contextlib.suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)  # the fork that judges hears that, and ends
+        self._local.cancel()
+
+    def expect(self, kata: Kata) -> None:
+        line = self._connected(self._wanted)
+        if line is not None:
+            line.close()
+            self._hold(kata)
+
+    def _hold(self, kata: Kata) -> None:
+        """Tell the workshop which kata comes next, on a line that keeps it from going idle."""
+        for _ in range(2):
+            self._held = self._held or connect(self._client.where)
+            if self._held is None:
+                return
+            try:
+                messages.send(self._held, {"do": "hold", "kata": kata.name})
+                return
+            except OSError:  # the workshop that it led to has been replaced
+                self._held.close()
+                self._held = None
+
+    def close(self) -> None:
+        self._closed = True
+        self.cancel()
+        if self._held is not None:
+            self._held.close()
+        self._local.close()
+
+
 def open_bench(catalog: Catalog, device: str = "auto", spawn: bool = False) -> Bench:
     """The bench that this system allows."""
-    return LocalBench(catalog, device, spawn)
+    local = LocalBench(catalog, device, spawn)
+    client = None if spawn else for_katas(catalog, device)
+    return WorkshopBench(client, local) if client else local

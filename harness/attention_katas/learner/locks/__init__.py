@@ -7,41 +7,18 @@ holds and "" when this system has no such lock, so that a verdict can say which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from . import descriptors, environment, landlock, privileges, resources, seccomp, session
-
+# Written out, so that it can be told which are missing without the tables that they need.
 ALL = (
-    descriptors.NAME,
-    session.NAME,
-    environment.NAME,
-    resources.NAME,
-    privileges.NAME,
-    landlock.NAME,
-    seccomp.NAME,
+    "closed descriptors",
+    "own session",
+    "empty environment",
+    "memory, time and size limits",
+    "no new privileges",
+    "read-only files",
+    "system calls",
 )
-
-
-def put_on_all(
-    keep: Iterable[int],
-    parent: int,
-    ruleset: landlock.Ruleset,
-    *,
-    memory_mb: int,
-    cpu_seconds: int,
-) -> list[str]:
-    """Every lock that this system has; the names of those that hold."""
-    held = [
-        descriptors.put_on((*keep, *ruleset.keep)),
-        session.put_on(parent),
-        environment.put_on(),
-        resources.put_on(memory_mb, cpu_seconds),
-        privileges.put_on(),
-        landlock.put_on(ruleset),
-        # Which calls a GPU's driver needs was never tried.
-        seccomp.put_on() if memory_mb else "",
-    ]
-    return [name for name in held if name]
 
 
 def missing(held: Sequence[str]) -> list[str]:

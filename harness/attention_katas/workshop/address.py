@@ -1,0 +1,135 @@
+"""Where the workshop of this very installation is to be found. Starts without torch.
+
+The name of its socket says what it is made of: this package (every file of it, by size and time),
+the katas, the interpreter, torch, the packages beside it, and what in the environment changes how
+they behave. Whatever is upgraded or edited gets another name, and with it another workshop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from attention_katas import __version__
+from attention_katas.catalog import content_root
+
+PACKAGE = Path(__file__).resolve().parents[1]
+# Bytes of the folder's path. That of a socket may have 107, and the name takes up to 45: with the
+# process that is about to put it there.
+LONGEST = 107 - 45
+# Variables by these names are read by Python, by torch and its libraries as they start.
+READ_AT_START = (
+    *("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_", "KMP_", "GOMP_"),
+    *("CUDA_", "TORCH_", "PYTORCH_", "ATEN_", "MALLOC_", "GLIBC_"),
+)
+
+# Of those, what concerns only the process that has them.
+OF_THE_CALLER = ("PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONUTF8")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Of one workshop. `family` is the same for older and newer ones of the same installation."""
+
+    folder: Path
+    family: str
+    key: str
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / f"{self.family}-{self.key}.sock"
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / f"{self.family}-{self.key}.lock"
+
+    def others(self) -> list[Path]:
+        """Sockets of workshops that this one replaces."""
+        return [p for p in self.folder.glob(f"{self.family}-*.sock") if p != self.socket]
+
+
+def address() -> Address | None:
+    """Where the workshop is, or would be; None where none can be."""
+    folder = _folder()
+    if folder is None:
+        return None
+    return Address(folder, _short(str(PACKAGE), sys.prefix), _short(*_made_of()))
+
+
+def _folder() -> Path | None:
+    """A folder that nobody else can enter. Made if need be; None if that cannot be had."""
+    if sys.platform != "linux":
+        return None
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    wanted = [Path(runtime, "attention-katas")] if os.path.isabs(runtime) else []
+    wanted.append(Path(tempfile.gettempdir(), f"attention-katas-{os.getuid()}"))
+    fitting = (folder for folder in wanted if len(os.fsencode(folder)) <= LONGEST)
+    return next((folder for folder in fitting if _is_private(folder)), None)
+
+
+def _is_private(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return False
+    mine = found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)
+    return mine and not found.st_mode & 0o077 and os.access(folder, os.W_OK | os.X_OK)
+
+
+def _made_of() -> Iterator[str]:
+    """Everything that a verdict may depend on beside the submission."""
+    yield __version__
+    yield from (sys.prefix, sys.version, str(sys.flags.optimize), str(sys.flags.dev_mode))
+    root = content_root()
+    for folder in (PACKAGE, root / "katas", root / "reference"):
+        yield from _files(folder)
+    found = importlib.util.find_spec("torch")
+    if found is not None and found.origin is not None:
+        # What is installed beside it changes the time of the folder that holds them all.
+        torch = Path(found.origin).parent
+        yield from (_when(torch.parent), _when(torch), _when(torch / "version.py"))
+    for name in sorted(os.environ):
+        if name.startswith(READ_AT_START) and name not in OF_THE_CALLER:
+            yield f"{name}={os.environ[name]}"
+    for name in ("mnt", "pid", "user", "net"):
+        yield _namespace(name)
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.name == "__pycache__":
+            continue
+        if entry.is_dir():
+            yield from _files(Path(entry.path))
+        else:
+            status = entry.stat()
+            yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
+
+
+def _when(path: Path) -> str:
+    try:
+        status = path.stat()
+    except OSError:
+        return f"{path} is not there"
+    return f"{path} {status.st_ino} {status.st_mtime_ns}"
+
+
+def _namespace(name: str) -> str:
+    """Containers that share a folder for temporary files do not share processes."""
+    try:
+        return os.readlink(f"/proc/self/ns/{name}")
+    except OSError:
+        return ""
+
+
+def _short(*parts: str) -> str:
+    text = "\0".join(parts).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()[:12]

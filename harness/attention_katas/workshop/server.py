@@ -1,0 +1,305 @@
+"""The workshop itself: a process that has imported everything and forks for each verdict.
+
+A verdict is made in a fork, with the learner processes that were made ready for it; when whoever
+asked hangs up, the fork ends, and everything that it started ends with it. The process itself
+runs no submission, has no thread, and ends when nobody has asked for a while.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import selectors
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+
+from attention_katas import __version__, devices
+from attention_katas.catalog import Catalog, Kata, load_catalog
+from attention_katas.errors import KataError
+from attention_katas.examiner.judge import Judge
+from attention_katas.learner.forked import ForkedLearners
+from attention_katas.learner.locks import linux
+from attention_katas.learner.start import start_learners
+from attention_katas.running import hidden_paths
+from attention_katas.submission import Submission
+from attention_katas.workshop import messages
+from attention_katas.workshop.address import Address
+
+REQUEST_SECONDS = 1.0
+LOOK_SECONDS = 30.0  # between two looks at whether the socket is still there
+# Learner processes that a run takes beside one for each check: to load, and to ask once more.
+EXTRA = 6
+
+
+class Workshop:
+    """A judge of the katas that ship, on the cpu, and who is waiting for it."""
+
+    def __init__(
+        self, catalog: Catalog, judge: Judge, learners: ForkedLearners, idle_seconds: float
+    ) -> None:
+        self.catalog, self.judge, self.learners = catalog, judge, learners
+        self.idle_seconds = idle_seconds
+        self.auto = devices.choose("auto").name
+        self.started = time.time()
+        self.judged = 0
+        self.last = time.monotonic()
+        self.forks: set[int] = set()
+        self.held: set[socket.socket] = set()
+        self.likely = catalog.ready[0]
+        self.stopping = False
+
+    def warm_up(self) -> None:
+        """Everything that is done once, before the first who asks."""
+        for kata in {kata.banned: kata for kata in self.catalog.ready}.values():
+            self.judge.judge(_untidy(kata, self.catalog), 0)
+        for kata in self.catalog.ready:
+            self.judge.prepare(kata)
+        self.likely = self.catalog.ready[0]
+        gc.collect()
+        gc.freeze()
+
+    def serve(self, door: Door) -> None:
+        """Answer until told to stop, or until nobody has asked for `idle_seconds`."""
+        waker = Waker()
+        self.last = time.monotonic()
+        with selectors.DefaultSelector() as selector:
+            selector.register(door.listener, selectors.EVENT_READ)
+            selector.register(waker.end, selectors.EVENT_READ)
+            while not self.stopping:
+                self.make_ready()
+                for key, _ in selector.select(min(LOOK_SECONDS, self.idle_seconds)):
+                    if key.fileobj is door.listener:
+                        self.answer(door.listener, selector)
+                    elif key.fileobj is waker.end:
+                        waker.calm()
+                    elif isinstance(key.fileobj, socket.socket):
+                        self.hear_holder(key.fileobj, selector)
+                self.reap()
+                if self.is_idle() or not door.is_there():
+                    return
+
+    def is_idle(self) -> bool:
+        busy = self.forks or self.held
+        return not busy and time.monotonic() - self.last >= self.idle_seconds
+
+    def make_ready(self) -> None:
+        """Have the learner processes made that the next run is going to need."""
+        if self.forks:
+            return  # they need the processor
+        checks = len(self.judge.checks_of(self.likely))
+        try:
+            self.learners.prepare(self.likely.banned, checks // 2 + EXTRA)
+        except (OSError, KataError):
+            self.stopping = True  # the next who asks starts another one
+
+    def reap(self) -> None:
+        for pid in list(self.forks):
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                self.forks.discard(pid)
+                self.last = time.monotonic()
+
+    def answer(self, listener: socket.socket, selector: selectors.BaseSelector) -> None:
+        """Take one caller, and do what it asks."""
+        try:
+            line, _ = listener.accept()
+        except OSError:
+            return
+        line.settimeout(REQUEST_SECONDS)
+        keep = False
+        try:
+            if messages.is_own(line):
+                request = messages.receive(line)
+                keep = request is not None and self.do(request, line, selector)
+        except (OSError, messages.Garbled):
+            pass
+        finally:
+            if not keep:
+                line.close()
+
+    def do(
+        self, request: messages.Message, line: socket.socket, selector: selectors.BaseSelector
+    ) -> bool:
+        """Do what is asked; whether the line is to be kept open."""
+        asked = request.get("do")
+        if asked == "status":
+            messages.send(line, self.status())
+        elif asked == "stop":
+            self.stopping = True
+            messages.send(line, {"stopped": os.getpid()})
+        elif asked == "hold":
+            self.expect(request)
+            self.held.add(line)
+            selector.register(line, selectors.EVENT_READ)
+            return True
+        elif asked == "judge":
+            if request.get("device") == "auto" and self.auto != "cpu":
+                messages.send(line, {"not here": f"this is judged on {self.auto}"})
+            else:
+                self.fork_for(request, line)
+        return False
+
+    def hear_holder(self, line: socket.socket, selector: selectors.BaseSelector) -> None:
+        """Somebody who keeps us from going idle says what comes next, or hangs up."""
+        try:
+            request = messages.receive(line)
+        except (OSError, messages.Garbled):
+            request = None
+        if request is None:
+            selector.unregister(line)
+            self.held.discard(line)
+            line.close()
+            self.last = time.monotonic()
+        else:
+            self.expect(request)
+
+    def expect(self, request: messages.Message) -> None:
+        with contextlib.suppress(KataError, KeyError, TypeError, AttributeError):
+            self.likely = self.catalog[request["kata"]]
+
+    def status(self) -> messages.Message:
+        left = self.idle_seconds - (time.monotonic() - self.last)
+        return {
+            "pid": os.getpid(),
+            "version": __version__,
+            "started": self.started,
+            "judged": self.judged,
+            "idle_seconds_left": None if self.forks or self.held else max(left, 0.0),
+            "memory_mb": _memory_mb(os.getpid()),
+        }
+
+    def fork_for(self, request: messages.Message, line: socket.socket) -> None:
+        """Make the verdict in a fork."""
+        try:
+            submission = messages.unpack(request, self.catalog)
+        except (KataError, KeyError, TypeError, AttributeError) as error:
+            messages.send(line, {"not here": f"no such request: {type(error).__name__}"})
+            return
+        self.likely = submission.kata
+        parent, pid = os.getpid(), os.fork()
+        if not pid:
+            self.in_fork(submission, request.get("seed"), line, parent)
+        self.learners.release()
+        self.forks.add(pid)
+        self.judged += 1
+        self.last = time.monotonic()
+
+    def in_fork(
+        self, submission: Submission, seed: int | None, line: socket.socket, parent: int
+    ) -> None:
+        """Everything that the fork does; it never returns."""
+        try:
+            linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:
+                return
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGTERM, signal.SIGCHLD):
+                signal.signal(number, signal.SIG_DFL)
+            line.settimeout(None)
+            messages.send(line, {"taken": os.getpid()})
+            threading.Thread(target=_end_when_hung_up, args=[line], daemon=True).start()
+            self.learners.adopt(submission.kata.banned)
+            messages.send(line, {"verdict": self.judge.judge(submission, seed).to_dict()})
+        finally:
+            os._exit(0)
+
+
+def _end_when_hung_up(line: socket.socket) -> None:
+    """Nobody waits for the verdict any more: so nothing goes on that makes it."""
+    with contextlib.suppress(OSError):
+        line.recv(1, socket.MSG_PEEK)
+    os._exit(0)
+
+
+def _untidy(kata: Kata, catalog: Catalog) -> Submission:
+    """A submission that is wrong, so that judging it comes past everything."""
+    source = kata.reference.read_text(encoding="utf-8")
+    wrong = "".join(
+        f"\n\n_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n"
+        f"    answer = _{name}(*args, **kwargs)\n"
+        "    return answer * 2 if answer.is_floating_point() else ~answer\n"
+        for name in kata.functions
+    )
+    sources = {kata.module: source + wrong}
+    for other in catalog.ready:
+        if other.module != kata.module:
+            sources[other.module] = other.reference.read_text(encoding="utf-8")
+    return Submission(kata, sources, kata.file, {name: frozenset() for name in sources})
+
+
+class Door:
+    """The socket under its name. It appears there only when it can be talked to."""
+
+    def __init__(self, address: Address) -> None:
+        self.path = address.socket
+        self.listener = socket.socket(socket.AF_UNIX)
+        early = f"{self.path}.{os.getpid()}"
+        with contextlib.suppress(OSError):
+            os.unlink(early)
+        self.listener.bind(early)
+        self.listener.listen(16)
+        self._inode = os.stat(early).st_ino
+        os.rename(early, self.path)
+
+    def is_there(self) -> bool:
+        """Whether those who look for us still find us."""
+        try:
+            return os.stat(self.path).st_ino == self._inode
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            if self.is_there():
+                os.unlink(self.path)
+        self.listener.close()
+
+
+class Waker:
+    """A socket that can be read when a signal has come: a fork has ended, or somebody says stop."""
+
+    def __init__(self) -> None:
+        self.end, self._other = socket.socketpair()
+        for end in (self.end, self._other):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._other.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def calm(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while self.end.recv(64):
+                continue
+
+
+def _memory_mb(pid: int) -> float:
+    """Proportional memory of a process and its descendants, in MiB."""
+    total, waiting = 0.0, [pid]
+    while waiting:
+        each = waiting.pop()
+        waiting += linux.children_of(each)
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            rollup = Path(f"/proc/{each}/smaps_rollup").read_text(encoding="ascii")
+            total += int(rollup.split("\nPss:")[1].split()[0]) / 1024
+    return round(total, 1)
+
+
+def run(address: Address, idle_seconds: float) -> None:
+    """Be the workshop until there is no need for one any more."""
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    catalog = load_catalog()
+    with start_learners(hidden_paths(catalog)) as learners:
+        assert isinstance(learners, ForkedLearners)
+        learners.expect(catalog.ready[0].banned)
+        judge = Judge(catalog.ready, learners, lanes=2)
+        workshop = Workshop(catalog, judge, learners, idle_seconds)
+        signal.signal(signal.SIGTERM, lambda *_: setattr(workshop, "stopping", True))
+        workshop.warm_up()
+        door = Door(address)
+        try:
+            workshop.serve(door)
+        finally:
+            door.close()
+            judge.close()

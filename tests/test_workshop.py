@@ -1,0 +1,394 @@
+"""The workshop: fast, and otherwise as if it were not there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from attention_katas import running
+from attention_katas import verdict as v
+from attention_katas.running import open_judge
+from attention_katas.workshop import client, messages
+from attention_katas.workshop.address import Address, address
+from attention_katas.workshop.bench import Cancelled, WorkshopBench, open_bench
+from tests.conftest import submission_of
+from tests.test_cli import RIGHT, WRONG, kata, space
+from tests.test_lanes import plain
+from tests.test_learner import children
+
+__all__ = ["space"]
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks for each verdict")
+
+HANGS = "def softmax(x, dim=-1):\n    while True:\n        pass\n"
+
+
+def eventually(what, seconds=30.0):
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until, "that did not happen"
+        time.sleep(0.02)
+
+
+def lives(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Place:
+    """A folder for sockets of its own, and the workshop in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {"XDG_RUNTIME_DIR": str(folder), "KATA_COLD": "", "CI": ""}
+
+    @property
+    def where(self) -> Address:
+        found = address()
+        assert found is not None
+        assert found.folder.parent == self.folder
+        return found
+
+    def status(self):
+        return client.ask(self.where, "status")
+
+    def up(self, idle_seconds=600.0):
+        """A workshop that answers; started if there is none."""
+        if self.status() is None:
+            client.start(self.where, idle_seconds)
+            eventually(lambda: self.status() is not None, 60)
+        return self.status()
+
+    def kata(self, *words, cwd, **more):
+        return kata(*words, cwd=cwd, **{**self.environment, **more})
+
+
+@pytest.fixture
+def short():
+    """A folder with a short name: that of a socket may not be long."""
+    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def home():
+    """A folder that lasts through the file, so that its workshop is started but a few times."""
+    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+        yield Path(folder)
+        kata("workshop", "stop", cwd=folder, XDG_RUNTIME_DIR=folder)
+
+
+@pytest.fixture
+def place(home, monkeypatch):
+    found = Place(home)
+    for name, value in found.environment.items():
+        monkeypatch.setenv(name, value)
+    return found
+
+
+def test_the_first_run_leaves_one_and_the_next_asks_it(place, space):
+    (space / "softmax.py").write_text(WRONG, encoding="utf-8")
+    client.stop(place.where)
+    first = place.kata("run", "softmax", "--seed", "5", "--format", "json", cwd=space)
+    eventually(lambda: place.status() is not None, 60)
+    assert place.status()["judged"] == 0
+    second = place.kata("run", "softmax", "--seed", "5", "--format", "json", cwd=space)
+    assert place.status()["judged"] == 1
+    assert first.returncode == second.returncode == 1
+    cold, warm = (
+        plain(v.from_dict(json.loads(done.stdout)["verdicts"][0])) for done in (first, second)
+    )
+    assert cold == warm
+    place.kata("run", "softmax", "--cold", cwd=space)
+    assert place.status()["judged"] == 1
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    right = place.kata("run", "softmax", cwd=space)
+    assert right.returncode == 0, right.stdout
+    assert "What carries forward" in right.stdout
+    told = place.kata("workshop", "status", cwd=space).stdout
+    assert "running" in told
+    assert "2 verdicts" in told
+
+
+@pytest.mark.parametrize("switch", ["cold", "spawn", "strict"])
+def test_some_runs_do_without(place, catalog, judge, monkeypatch, switch, tmp_path):
+    @contextlib.contextmanager
+    def judged_here(*_, **__):
+        yield judge
+
+    monkeypatch.setattr(running, "open_judge", judged_here)
+    monkeypatch.setattr(client, "for_katas", lambda *_: pytest.fail("a workshop was asked"))
+    file = tmp_path / "softmax.py"
+    file.write_text(RIGHT, encoding="utf-8")
+    (verdict,) = running.run(
+        catalog, [running.Job(catalog["softmax"], file, "softmax.py")], **{switch: True}
+    )
+    assert verdict.outcome == v.PASSED
+
+
+@pytest.mark.parametrize("variable", ["KATA_COLD", "CI"])
+def test_none_is_left_behind_where_none_is_wanted(place, monkeypatch, variable, catalog):
+    monkeypatch.setenv(variable, "1")
+    assert client.for_katas(catalog, "auto") is None
+    assert variable in client.why_not()
+
+
+def test_none_for_other_devices_or_katas(place, catalog, monkeypatch):
+    assert client.for_katas(catalog, "cpu") is not None
+    assert client.for_katas(catalog, "cuda") is None
+    monkeypatch.setattr(catalog, "folder", catalog.folder / "private")
+    assert client.for_katas(catalog, "cpu") is None
+
+
+@pytest.mark.parametrize(
+    "source", [RIGHT, WRONG, "import os; os._exit(3)", "def softmax(:", "print('hello')"]
+)
+def test_a_warm_verdict_is_the_cold_one(place, catalog, judge, source):
+    place.up()
+    found = submission_of(catalog, "softmax", source)
+    warm = client.for_katas(catalog, "auto").judge(found, 3)
+    assert plain(warm) == plain(judge.judge(found, 3))
+
+
+def test_two_at_once(place, catalog):
+    place.up()
+    found = submission_of(catalog, "softmax", RIGHT)
+    outcomes = []
+
+    def ask():
+        outcomes.append(client.for_katas(catalog, "cpu").judge(found))
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [verdict.outcome for verdict in outcomes] == [v.PASSED] * 3
+
+
+def test_who_hangs_up_ends_what_was_started(place, catalog):
+    """A closed terminal, kill -9 of the command: nothing goes on."""
+    workshop = place.up()["pid"]
+    line = client.connect(place.where)
+    messages.send(line, messages.pack(submission_of(catalog, "softmax", HANGS), 0))
+    taken = messages.receive(line)["taken"]
+    eventually(lambda: len(children(taken)) >= 1)
+    line.close()
+    eventually(lambda: not lives(taken))
+    assert lives(workshop)
+    assert place.up()["pid"] == workshop
+
+
+def test_a_judging_can_be_called_off(place, catalog):
+    place.up()
+    bench = open_bench(catalog, "cpu")
+    assert isinstance(bench, WorkshopBench)
+    outcomes = []
+
+    def ask():
+        try:
+            outcomes.append(bench.judge(submission_of(catalog, "softmax", HANGS)))
+        except Cancelled:
+            outcomes.append("cancelled")
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    eventually(lambda: bench._line is not None)
+    time.sleep(0.3)
+    bench.cancel()
+    asking.join(5)
+    assert outcomes == ["cancelled"]
+    assert bench.judge(submission_of(catalog, "softmax", RIGHT)).outcome == v.PASSED
+    assert place.status()["idle_seconds_left"] is None  # held
+    bench.close()
+    eventually(lambda: place.status()["idle_seconds_left"] is not None)
+
+
+def test_ctrl_c(place, space):
+    workshop = place.up()["pid"]
+    (space / "softmax.py").write_text(HANGS, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "attention_katas", "run", "softmax"],
+        cwd=space,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    judged = place.status()["judged"]
+    eventually(lambda: place.status()["judged"] > judged)
+    forks = [pid for pid in children(workshop) if lives(pid)]
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said.strip() == b"kata: stopped"
+    assert lives(workshop)
+    assert forks
+
+
+def test_a_workshop_that_dies_at_work_costs_no_verdict(place, catalog, space):
+    first = place.up()["pid"]
+    (space / "softmax.py").write_text("import time\ntime.sleep(0.5)\n" + RIGHT, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "attention_katas", "run", "softmax"],
+        cwd=space,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    judged = place.status()["judged"]
+    eventually(lambda: place.status()["judged"] > judged)
+    family = children(first)
+    os.kill(first, signal.SIGKILL)
+    told, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"passed" in told
+    eventually(lambda: not any(map(lives, [first, *family])))
+    eventually(lambda: place.status() is not None, 60)
+    assert place.status()["pid"] != first
+
+
+def test_a_fork_that_dies_gives_no_verdict(place, catalog, monkeypatch):
+    """Then the judging goes on without a workshop."""
+    place.up()
+    receive = messages.receive
+
+    def killed(line):
+        found = receive(line)
+        if found and "taken" in found:
+            os.kill(found["taken"], signal.SIGKILL)
+        return found
+
+    monkeypatch.setattr(messages, "receive", killed)
+    found = submission_of(catalog, "softmax", RIGHT)
+    assert client.for_katas(catalog, "cpu").judge(found) is None
+
+
+def test_one_that_does_not_answer_is_ended(place, catalog, monkeypatch):
+    monkeypatch.setattr(client, "ACCEPT_SECONDS", 0.5)
+    stopped = place.up()["pid"]
+    os.kill(stopped, signal.SIGSTOP)
+    assert client.for_katas(catalog, "cpu").judge(submission_of(catalog, "softmax", RIGHT)) is None
+    eventually(lambda: not lives(stopped))
+    assert place.up()["pid"] != stopped
+
+
+def test_workshops_of_other_versions_are_told_to_end(place):
+    here = place.where
+    older = Address(here.folder, here.family, "0" * 12)
+    stranger = Address(here.folder, "1" * 12, "0" * 12)
+    heard = []
+    with socket.socket(socket.AF_UNIX) as old, socket.socket(socket.AF_UNIX) as other:
+        for one, where in ((old, older), (other, stranger)):
+            one.bind(str(where.socket))
+            one.listen()
+        other.settimeout(0.1)
+
+        def answer():
+            line, _ = old.accept()
+            heard.append(messages.receive(line))
+            messages.send(line, {"stopped": 0})
+            line.close()
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        client.stop_others(here)
+        answering.join(5)
+        with pytest.raises(TimeoutError):
+            other.accept()
+    assert heard == [{"do": "stop"}]
+    older.socket.unlink()
+    stranger.socket.unlink()
+
+
+def test_only_one_at_a_time_and_it_goes_home_when_idle(place):
+    client.stop(place.where)
+    for _ in range(2):
+        client.start(place.where, 1.5)
+    found = []
+    eventually(lambda: found.append(place.status()) or found[-1], 60)
+    pid = found[-1]["pid"]
+    family = children(pid)
+    eventually(lambda: not lives(pid))
+    eventually(lambda: not any(map(lives, family)))
+    assert not place.where.socket.exists()
+
+
+def test_a_folder_that_others_can_enter_is_not_used(short, monkeypatch):
+    tmp_path = short
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    open_to_all = tmp_path / "attention-katas"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    assert address().folder.parent == tmp_path / "tmp"
+    other = tmp_path / "tmp" / f"attention-katas-{os.getuid()}"
+    other.rmdir()
+    other.symlink_to(open_to_all)
+    assert address() is None
+    assert client.why_not()
+
+
+def test_the_address_tells_what_the_workshop_is_made_of(monkeypatch, tmp_path):
+    from attention_katas.workshop import address as module
+
+    before = address()
+    assert address() == before
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert address() != before
+    assert address().family == before.family
+    monkeypatch.undo()
+    monkeypatch.setattr(module, "__version__", "9")
+    assert address() != before
+    monkeypatch.undo()
+    changed = tmp_path / "package"
+    changed.mkdir()
+    (changed / "one.py").touch()
+    monkeypatch.setattr(module, "PACKAGE", changed)
+    edited = address()
+    os.utime(changed / "one.py", (1, 1))
+    assert address().key != edited.key
+    monkeypatch.undo()
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    assert address() == before
+
+
+def test_strangers_and_nonsense_are_hung_up_on(place):
+    pid = place.up()["pid"]
+    for said in (b"GET / HTTP/1.1\r\n\r\n", b"", os.urandom(300)):
+        line = client.connect(place.where)
+        line.sendall(said)
+        with contextlib.suppress(ConnectionError, BrokenPipeError):
+            line.shutdown(socket.SHUT_WR)
+            assert not line.recv(10)
+        line.close()
+    line = client.connect(place.where)
+    messages.send(line, {"do": "judge", "kata": "nonsense"})
+    assert "not here" in messages.receive(line)
+    line.close()
+    silent = client.connect(place.where)  # says nothing: others wait a second at most
+    assert place.up()["pid"] == pid
+    silent.close()
+
+
+def test_the_same_as_a_cold_judge_in_every_kata(place, catalog):
+    place.up()
+    with open_judge(catalog, catalog.ready, "cpu") as cold:
+        for kata_ in catalog.ready:
+            from attention_katas.submission import submission
+
+            found = submission(catalog, kata_, kata_.reference)
+            warm = client.for_katas(catalog, "cpu").judge(found, 1)
+            assert plain(warm) == plain(cold.judge(found, 1))
