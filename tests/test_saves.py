@@ -364,6 +364,7 @@ def test_a_fault_while_telling_does_not_end_the_watch(folder):
         (folder / "softmax.py").write_text("x = 1\n", encoding="utf-8")
         seen.until(lambda: seen.reasons)
         assert "a fault of the listener" in seen.reasons[0]
+        seen.changed()  # told again
         (folder / "mask.py").write_text("x = 1\n", encoding="utf-8")
         seen.changed("mask.py")
     finally:

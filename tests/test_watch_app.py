@@ -549,3 +549,30 @@ def test_the_verdict_says_what_kata_run_says(tmp_path, catalog):
     shown = view.as_text(lambda out: out.verdict(verdict, catalog["softmax"]), 80, False, str)
     whole = render([verdict], {"softmax": catalog["softmax"]}).strip("\n")
     assert whole.partition("\n")[2] == shown.plain
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows knows no SIGPIPE, nor an end of a pipe")
+def test_when_nobody_reads_the_lines_any_more_it_ends(space):  # noqa: F811
+    process = subprocess.Popen(
+        [sys.executable, "-m", "attention_katas", "watch"],
+        cwd=space,
+        env=clean(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        while "is still the stub" not in process.stdout.readline():
+            pass
+        process.stdout.close()
+        until = time.monotonic() + 30
+        while process.poll() is None and time.monotonic() < until:
+            os.utime(space / "dot_product.py")
+            time.sleep(0.1)
+        assert process.wait(1) == 0
+        assert "Traceback" not in process.stderr.read()
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()

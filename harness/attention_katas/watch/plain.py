@@ -36,18 +36,22 @@ class Plain:
         session.tell = self.hear
 
     def hear(self, news: News) -> None:
-        """From any thread. What cannot be printed any more ends the watch, not the judging."""
+        """From any thread."""
+        self._write(lambda out: self._print(out, news))
+
+    def _write(self, write: Callable[[Screen], None]) -> None:
+        """What cannot be printed any more, since nobody reads it, ends the watch."""
         if self._broken:
             return
         try:
             with self._printing:
-                self._print(news)
-        except (OSError, ValueError):
+                write(self.screen)
+        except (OSError, ValueError, SystemExit):  # rich makes the last of a closed pipe
             self._broken = True
             os.kill(os.getpid(), signal.SIGINT)
 
-    def _print(self, news: News) -> None:
-        session, out = self.session, self.screen
+    def _print(self, out: Screen, news: News) -> None:
+        session = self.session
         if news.kind == s.NOTICE and news.text:
             out.line(news.text)
         elif news.kind == s.SAME and session.same_at is not None:
@@ -68,13 +72,12 @@ class Plain:
             self.screen.line(f"save seen {at}, judged in {took}", "dim")
 
     def welcome(self) -> None:
-        with self._printing:
-            shown = self.session.space.shown(self.session.kata)
-            self.screen.line(
-                f"watching {shown}; {view.done(self.session)}; ? lists what you can type"
-            )
-            if self.session.notice:
-                self.screen.line(self.session.notice)
+        session = self.session
+        shown = session.space.shown(session.kata)
+        told = f"watching {shown}; {view.done(session)}; ? lists what you can type"
+        self._write(lambda out: out.line(told))
+        if session.notice:
+            self._write(lambda out: out.line(session.notice))
 
     def obey(self, line: str) -> bool:
         """Do what a line asks for; whether to go on."""
@@ -157,10 +160,6 @@ class Plain:
             out.line(f"{key}  {label}", indent=2)
         out.line("or the name of a kata, or its number in the list", indent=2)
 
-    def _write(self, write: Callable[[Screen], None]) -> None:
-        with self._printing:
-            write(self.screen)
-
 
 def run(session: Session, screen: Screen, start: Callable[[], None]) -> None:
     """Until q, Ctrl-C, SIGTERM, or the end of a terminal's input."""
@@ -176,7 +175,7 @@ def run(session: Session, screen: Screen, start: Callable[[], None]) -> None:
         if _obey_all(plain, sys.stdin):
             _wait_for_ever()
     except KeyboardInterrupt:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, SystemExit):
             screen.line("kata: stopped watching")
     finally:
         signal.signal(signal.SIGTERM, before)

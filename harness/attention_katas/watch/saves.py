@@ -201,6 +201,7 @@ class Saves:
     def _look(self, every: bool) -> bool:
         """Tell what is new; whether anything was. every: read files that look the same, too."""
         files: dict[str, str] = {}
+        found: dict[str, File] = {}
         now, seen = time.time(), time.perf_counter()
         for name in self.names:
             before = self._known[name]
@@ -209,13 +210,14 @@ class Saves:
             after = self._settled(name, before)
             if after.stamp != before.stamp:
                 self._fresh[name] = time.monotonic()
-            self._known[name] = after
+            found[name] = after
             if not after.same(before):
                 files[name] = GONE if after.content is None and not after.fault else CHANGED
             elif after.stamp != before.stamp and after.stamp:
                 files[name] = TOUCHED
         if files and not self._stop.is_set():
             self._tell(Save(files, now, seen))
+        self._known.update(found)  # not before it is told
         return bool(files)
 
     def _may_differ(self, name: str, before: File) -> bool:
