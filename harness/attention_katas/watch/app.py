@@ -111,6 +111,8 @@ class WatchApp(App[None], inherit_bindings=False):
 
         What was scrolled to stays in sight from save to save, until the kata passes.
         """
+        if not self.is_drawn:
+            return
         session, kind = self.session, message.news.kind
         body = self.query_one("#body", VerticalScroll)
         if kind == s.JUDGING and not session.in_round:
@@ -124,10 +126,15 @@ class WatchApp(App[None], inherit_bindings=False):
 
     # Drawing.
 
+    @property
+    def is_drawn(self) -> bool:
+        """The screen is there: not only soon, and still. Threads and timers do not know."""
+        return all(self.query(f"#{part}") for part in ("top", "body", "text", "status", "keys"))
+
     def draw(self) -> None:
         """Everything, from what the session knows."""
-        if not self.query("#keys"):
-            return  # not there yet, or not any more
+        if not self.is_drawn:
+            return
         self._draw_top()
         self._draw_body()
         self.query_one("#status", Static).update(self.status())
@@ -258,6 +265,7 @@ class WatchApp(App[None], inherit_bindings=False):
             self.asking = True
         elif action == s.QUIT:
             self.exit()
+            return
         self.draw()
         body = self.query_one("#body", VerticalScroll)
         if action == s.HINT:

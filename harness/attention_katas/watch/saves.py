@@ -184,7 +184,8 @@ class Saves:
             except (OSError, RuntimeError) as error:
                 self._poll_from_now(f"its events cannot be had: {error}")
                 return True
-            if isinstance(found, set) and any(self._concerns(path) for _, path in found):
+            # All of them are looked at: one may say that the folder itself is gone.
+            if isinstance(found, set) and any([self._concerns(path) for _, path in found]):
                 return True
             if time.monotonic() >= end or found == "signal":
                 return False
