@@ -184,9 +184,11 @@ class Saves:
             except (OSError, RuntimeError) as error:
                 self._poll_from_now(f"its events cannot be had: {error}")
                 return True
-            # All of them are looked at: one may say that the folder itself is gone.
-            if isinstance(found, set) and any([self._concerns(path) for _, path in found]):
-                return True
+            if isinstance(found, set):
+                # Each is looked at: one of them may say that the folder itself is gone.
+                concerned = [self._concerns(path) for _, path in found]
+                if any(concerned):
+                    return True
             if time.monotonic() >= end or found == "signal":
                 return False
         return False
