@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog, content_root
@@ -46,10 +47,18 @@ class Client:
     def __init__(self, where: Address, device: str = "auto") -> None:
         self.where, self.device = where, device
 
-    def judge(self, submission: Submission, seed: int | None = None) -> v.Verdict | None:
-        """The workshop's verdict; None if it has none to give."""
+    def judge(
+        self,
+        submission: Submission,
+        seed: int | None = None,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> v.Verdict | None:
+        """The workshop's verdict; None if it has none to give.
+
+        meanwhile: what is to be done anyway while the workshop is at work.
+        """
         line = connect(self.where)
-        return judge(line, submission, seed, self.device) if line else None
+        return judge(line, submission, seed, self.device, meanwhile) if line else None
 
     def start(self) -> None:
         """Leave a workshop behind for the next time."""
@@ -78,7 +87,11 @@ def connect(where: Address) -> socket.socket | None:
 
 
 def judge(
-    line: socket.socket, submission: Submission, seed: int | None, device: str
+    line: socket.socket,
+    submission: Submission,
+    seed: int | None,
+    device: str,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> v.Verdict | None:
     """The workshop's verdict; None if it has none to give. The line is used up.
 
@@ -97,6 +110,7 @@ def judge(
         if taken is None or "taken" not in taken:
             return None
         line.settimeout(None)
+        meanwhile()
         try:
             answer = messages.receive(line)
             return v.from_dict(answer["verdict"]) if answer else None
