@@ -20,7 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the top of the stack to its floor: a layer may import what stands below it, never above.
 LAYERS = [
     {"cli", "__main__"},
-    {"doctor", "dev", "certificate"},
+    {"doctor", "dev", "certificate", "watch"},
     {"running"},
     {"reports"},
     {"examiner"},

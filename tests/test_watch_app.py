@@ -470,6 +470,45 @@ def test_an_editors_save_on_a_real_terminal(space):  # noqa: F811
 
 
 @terminal
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, "hangs up", "a fault"])
+def test_other_endings(space, ending):  # noqa: F811
+    """The terminal is given back, and nothing stays behind when it goes away."""
+    import pexpect
+
+    program = (
+        "import sys\nsys.argv = ['kata', 'watch']\n"
+        "from attention_katas import cli\nfrom attention_katas.watch import view\n"
+        "if 'a fault' in sys.argv + sys.orig_argv: view.hint = None\n"
+        "cli.entry()\n"
+    )
+    child = pexpect.spawn(
+        sys.executable,
+        ["-c", program, str(ending)],
+        cwd=str(space),
+        env=clean(LANG="C.UTF-8"),
+        timeout=30,
+        encoding="utf-8",
+    )
+    if ending == "a fault":
+        child.expect(r"\x1b\[\?1049l")
+        child.expect("kata: a fault of this program: TypeError")
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 3
+        return
+    child.expect("not started")
+    if ending == "hangs up":
+        child.close()
+    else:
+        child.kill(ending)
+        child.expect(r"\x1b\[\?1049l")
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 0
+    assert not child.isalive()
+
+
+@terminal
 def test_a_terminal_that_cannot_be_drawn_on_gets_lines(space):  # noqa: F811
     import pexpect
 

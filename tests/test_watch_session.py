@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
+import random
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -13,7 +16,7 @@ from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
 from attention_katas.progress import DONE
 from attention_katas.watch import session as s
 from attention_katas.watch.editor import editor
-from attention_katas.watch.saves import GONE, TOUCHED
+from attention_katas.watch.saves import GONE, TOUCHED, Saves
 from attention_katas.watch.session import compare
 from attention_katas.watch.view import count_changes, next_step
 from tests.watching import Watched
@@ -379,3 +382,32 @@ def test_editors(tmp_path, monkeypatch):
     assert editor(path, {"EDITOR": "'open"}) is None
     assert "cannot be started" in editor(path, {"EDITOR": "no-such-editor-at-all"}).start()
     assert "exit code 1" in editor(path, {"EDITOR": "false"}).start()
+
+
+@pytest.mark.parametrize("poll", [False, True], ids=["events", "polling"])
+def test_from_real_files_the_newest_content_gets_the_final_verdict(open_session, catalog, poll):
+    """However saves fall, the verdict that stays is on what stands in the file."""
+    found = open_session("softmax")
+    path = found.space.path(catalog["softmax"])
+    names = [kata.file for kata in catalog.ready]
+    saves = Saves(found.space.root, names, found.session.saved, poll=poll)
+    saves.start()
+    chance = random.Random(5)
+    try:
+        for burst in range(12):
+            for number in range(chance.randrange(1, 8)):
+                text = f"{chance.choice((WRONG, HALF, SLOW))}# {burst} {number}\n"
+                if chance.random() < 0.5:
+                    path.write_text(text, encoding="utf-8")
+                else:
+                    aside = path.with_suffix(".tmp")
+                    aside.write_text(text, encoding="utf-8")
+                    os.replace(aside, path)
+                time.sleep(chance.choice((0, 0.001, 0.02)))
+            text = f"{RIGHT}# {burst}\n"
+            path.write_text(text, encoding="utf-8")
+            found.until(lambda text=text: found.bench.judged[-1:] == [text])
+            found.idle()
+            assert found.session.passed
+    finally:
+        saves.stop()

@@ -12,7 +12,6 @@ import click
 from attention_katas import workspace
 from attention_katas.cli.run import DEVICE
 from attention_katas.cli.shared import (
-    OUR_FAULT,
     complete,
     complete_names,
     katas_option,
@@ -76,7 +75,6 @@ def watch(
         with ctx.scope(cleanup=False):  # click knows its context in one thread only
             return complete(step)
 
-    ended_well = True
     try:
         if plain:
             from attention_katas.watch.plain import run as run_plain
@@ -87,12 +85,10 @@ def watch(
         else:
             from attention_katas.watch.app import run as run_app
 
-            ended_well = run_app(session, start, whole, mouse=not no_mouse)
+            run_app(session, start, whole, mouse=not no_mouse)
     finally:
         saves.stop()
         # A judge that is only just starting cannot be stopped at once; nobody waits for that.
         closing = threading.Thread(target=session.close, daemon=True)
         closing.start()
         closing.join(CLOSING_SECONDS)
-    if not ended_well:
-        ctx.exit(OUR_FAULT)

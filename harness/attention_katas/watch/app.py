@@ -53,10 +53,11 @@ class WatchApp(App[None], inherit_bindings=False):
     TITLE = "kata watch"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "quit", priority=True, show=False),
-        Binding("j", "scroll(1)", show=False),
-        Binding("k", "scroll(-1)", show=False),
-        Binding("space", "page(1)", show=False),
-        Binding("b", "page(-1)", show=False),
+        Binding("ctrl+z", "suspend_process", show=False),
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+        Binding("space,pagedown", "page(1)", show=False),
+        Binding("b,pageup", "page(-1)", show=False),
         Binding("escape", "leave", show=False),
         *(Binding(key, f"do('{action}')", show=False) for action, key in view.KEYS.items()),
     ]
@@ -79,11 +80,13 @@ class WatchApp(App[None], inherit_bindings=False):
         self.showing = VERDICT
         self.asking = False
         self._seen = ""
+        self.fault: Exception | None = None
         session.tell = self._hear
 
     def _hear(self, news: News) -> None:
-        """From any thread."""
-        self.post_message(self.Told(news))
+        """From any thread, and perhaps when the screen is gone already."""
+        with contextlib.suppress(RuntimeError):
+            self.post_message(self.Told(news))
 
     def compose(self) -> ComposeResult:
         yield Static(id="top")
@@ -95,10 +98,9 @@ class WatchApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         self.query_one("#body").focus()
         self.draw()
-        for name in ("SIGTERM", "SIGHUP"):
-            # Else the terminal would stay as it is drawn; where signals are no such thing, it may.
-            with contextlib.suppress(NotImplementedError, AttributeError, RuntimeError, ValueError):
-                asyncio.get_running_loop().add_signal_handler(getattr(signal, name), self.exit)
+        # Else the terminal would stay as it is drawn. (Not so when it hangs up: it is gone then.)
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
         self.call_after_refresh(self._begin)
 
     def on_resize(self, _: Resize) -> None:
@@ -276,6 +278,12 @@ class WatchApp(App[None], inherit_bindings=False):
         body = self.query_one("#body", VerticalScroll)
         body.scroll_relative(y=pages * max(body.size.height - 1, 1), animate=False)
 
+    def _handle_exception(self, error: Exception) -> None:
+        """A fault of ours: end, and let it be told as those of the other commands are."""
+        self.fault = self.fault or error
+        super()._handle_exception(error)
+        self._exit_renderables.clear()
+
     async def action_quit(self) -> None:
         self.exit()
 
@@ -304,8 +312,9 @@ class WatchApp(App[None], inherit_bindings=False):
 
 def run(
     session: Session, start: Callable[[], None], complete: Callable[[str], str], mouse: bool
-) -> bool:
-    """Until the learner quits. Whether it ended as it should."""
+) -> None:
+    """Until the learner quits. Raises what went wrong, once the terminal is as it was."""
     app = WatchApp(session, start, complete)
     app.run(mouse=mouse)
-    return not app.return_code
+    if app.fault is not None:
+        raise app.fault

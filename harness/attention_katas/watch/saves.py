@@ -21,7 +21,7 @@ from attention_katas.submission import SIZE_CAP, parse
 # What became of a file: other content; saved as it was; not there any more.
 CHANGED, TOUCHED, GONE = "changed", "touched", "gone"
 
-STEP = 0.008  # between two questions whether there are events
+STEP = 0.005  # between two questions whether there are events
 SLOW = 1.0  # between two looks that no event asked for
 POLL = 0.15  # the same, where there are no events
 AGAIN = 0.05  # until a file that seems half written is looked at again

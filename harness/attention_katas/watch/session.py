@@ -334,15 +334,22 @@ class Session:
                     return
                 request, self._wanted, self._look_again = self._wanted, None, False
                 self._running, self._revoked = request, False
-            if request is not None:
-                self._judge(request)
-            self._restate()
+            try:
+                if request is not None:
+                    self._judge(request)
+                self._restate()
+            except Exception as error:  # noqa: BLE001
+                # Ours; the next save is to be judged all the same.
+                self.say(f"a fault of this program: {type(error).__name__}: {error}")
             with self._news:
                 self._running = self.busy = None
             done = request is not None and request.everything and not self._superseded()
             self.tell(News(ROUND, "done") if done else News(STATES))
             if not self._superseded():
-                self._expect(self.kata)
+                self._prepare(self.kata)
+                if not self.warm:
+                    self.warm = True
+                    self.tell(News(STATES))
 
     def _superseded(self) -> bool:
         """Something newer is wanted, or nothing at all."""
@@ -373,10 +380,12 @@ class Session:
 
     def _ask(self, submission: Submission) -> v.Verdict | None:
         """What the bench says; None when something newer is wanted before it has answered."""
-        self._expect(submission.kata)
+        self._prepare(submission.kata)
         while not self._superseded():
             try:
-                return self._bench.judge(submission)
+                verdict = self._bench.judge(submission)
+                self.warm = True
+                return verdict
             except Cancelled:
                 continue  # if nothing newer is wanted, this was meant for the one before
             except KataError as error:
@@ -386,7 +395,7 @@ class Session:
                 return ungraded(submission, f"{type(error).__name__}: {error}", "kata doctor")
         return None
 
-    def _expect(self, kata: Kata) -> None:
+    def _prepare(self, kata: Kata) -> None:
         """Let the bench get ready; what it cannot do is said with the verdict."""
         if self._expected != kata.name:
             self._expected = kata.name
@@ -394,9 +403,6 @@ class Session:
                 self._bench.expect(kata)
             except Exception:  # noqa: BLE001
                 self._expected = ""
-        if not self.warm:
-            self.warm = True
-            self.tell(News(STATES))
 
     def _publish(self, request: Request, verdict: v.Verdict) -> bool:
         """Show it, unless it is about a content that is not the newest any more."""

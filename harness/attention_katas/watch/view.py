@@ -228,7 +228,11 @@ def as_text(
     write(screen)
     file = out.file
     assert isinstance(file, io.StringIO)
-    return Text.from_ansi(file.getvalue().strip("\n"), no_wrap=True, overflow="crop", end="")
+    text = Text.from_ansi(file.getvalue().strip("\n"), end="")
+    lines: list[Text] = []
+    for line in text.split("\n", allow_blank=True):
+        lines += line.wrap(out, out.width) if line.cell_len > out.width else [line]
+    return Text("\n", no_wrap=True, overflow="crop", end="").join(lines)
 
 
 def keys(session: Session) -> list[tuple[str, str]]:
