@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 NAME = "empty environment"
-# Code that comes past torch._dynamo (reentrant checkpoints do) makes this folder if it is not there.
+# Code that imports torch._dynamo (reentrant checkpoints do) makes this folder if it is not there.
 CONSTANT = {"TORCHINDUCTOR_CACHE_DIR": "/tmp"}  # noqa: S108
 
 
