@@ -156,9 +156,13 @@ def start(where: Address, idle_seconds: float = IDLE_SECONDS) -> None:
 
 
 def stop_others(where: Address) -> None:
-    """End the workshops of what was installed here before; clear away what others left."""
+    """End the workshops of what was installed here before, and clear away what they left."""
     for path in where.others():
-        ask(Address(where.folder, where.family, path.stem.rpartition("-")[2]), "stop")
+        older = Address(where.folder, where.family, path.stem.rpartition("-")[2])
+        if ask(older, "stop") is None:
+            for left in (older.socket, older.lock):
+                with contextlib.suppress(OSError):
+                    left.unlink()
 
 
 def stop(where: Address, seconds: float = 5.0) -> bool:
