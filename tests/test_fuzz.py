@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import random
+import socket
 import struct
 import sys
 import time
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from attention_katas import verdict as v
 from attention_katas.intake import take_in
-from attention_katas.learner import frames, wire
+from attention_katas.learner import frames, lines, wire
 from attention_katas.learner.host import Learner, LearnerDied
 from attention_katas.learner.limits import Limits
 from attention_katas.submission import Submission
@@ -26,13 +28,32 @@ INTERESTING = [0, 1, 7, 127, 128, 255, 256, 65535, 2**31 - 1, 2**31, 2**32 - 1, 
 
 
 class Deaf(Learner):
-    """A learner whose answers are given."""
+    """A learner whose answers are given, on each kind of line in turn."""
+
+    made = 0
 
     def __init__(self, answers: bytes) -> None:
-        super().__init__(io.BytesIO(), io.BytesIO(answers), io.BytesIO(), Limits())
+        Deaf.made += 1
+        kinds = [threaded] if sys.platform == "win32" else [threaded, polled]
+        super().__init__(kinds[Deaf.made % len(kinds)](answers), Limits())
 
     def end(self) -> str:
+        self.close()
         return "it was ended"
+
+
+def threaded(answers: bytes) -> lines.Line:
+    return lines.ThreadedLine(io.BytesIO(), io.BytesIO(answers), io.BytesIO(), Limits())
+
+
+def polled(answers: bytes) -> lines.Line:
+    ours, theirs = socket.socketpair()
+    reader, writer = os.pipe()
+    os.close(writer)
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    theirs.sendall(answers)
+    theirs.close()
+    return lines.PolledLine(ours, reader, Limits())
 
 
 def good_frame() -> bytes:
@@ -73,6 +94,7 @@ def test_any_answer_is_understood_or_the_learner_has_died():
         except LearnerDied:
             outcomes["refused"] += 1
             continue
+        learner.close()
         assert isinstance(message, dict)
         assert all(isinstance(tensor, torch.Tensor) for tensor in tensors.values())
         outcomes["understood"] += 1

@@ -293,6 +293,10 @@ def test_workshops_of_other_versions_are_told_to_end(place):
         for one, where in ((old, older), (other, stranger)):
             one.bind(str(where.socket))
             one.listen()
+            where.lock.touch()
+        gone = Address(here.folder, here.family, "2" * 12)
+        gone.lock.touch()
+        gone.socket.touch()
         other.settimeout(0.1)
 
         def answer():
@@ -308,8 +312,11 @@ def test_workshops_of_other_versions_are_told_to_end(place):
         with pytest.raises(TimeoutError):
             other.accept()
     assert heard == [{"do": "stop"}]
-    older.socket.unlink()
-    stranger.socket.unlink()
+    assert not gone.lock.exists()
+    assert not gone.socket.exists()
+    for where in (older, stranger):
+        where.socket.unlink()
+        where.lock.unlink()
 
 
 def test_only_one_at_a_time_and_it_goes_home_when_idle(place):

@@ -171,6 +171,9 @@ def change(function: Callable[..., Any], args: tuple[Any, ...]) -> Change | None
     return Change(made.formula, made.args, {**made.parts, **moved})
 
 
+_signature = functools.lru_cache(1024)(inspect.signature)
+
+
 def together(*functions: Callable[..., Any]) -> Callable[..., Any]:
     """All of them at once. Raises TypeError when called where two change the same part."""
 
@@ -187,7 +190,7 @@ def together(*functions: Callable[..., Any]) -> Callable[..., Any]:
         given = [merged.pop(f"argument {number}", old) for number, old in enumerate(args)]
         return right(*given, **merged)
 
-    all_at_once.__signature__ = inspect.signature(functions[0])  # type: ignore[attr-defined]
+    all_at_once.__signature__ = _signature(functions[0])  # type: ignore[attr-defined]
     return all_at_once
 
 

@@ -112,26 +112,18 @@ class Progress:
 
     def last(self, kata: str) -> Attempt | None:
         """The latest attempt that was judged (could not grade counts as none)."""
-        row = self._row(
-            "select at, outcome, passed, total, kata_version, source_hash from attempts"
-            " where kata = ? and outcome != ? order by id desc limit 1",
-            kata,
-            v.COULD_NOT_GRADE,
-        )
-        return Attempt(*row) if row else None
+        return self._do(lambda db: _last(db, kata))
 
     def attempts(self, kata: str) -> int:
-        row = self._row("select count(*) from attempts where kata = ?", kata)
-        return int(row[0]) if row else 0
+        return self._do(lambda db: _attempts(db, kata))
 
     def first_pass(self, kata: str) -> tuple[str, str] | None:
         """When the kata was first passed, and with which source."""
-        row = self._row("select at, source from first_passes where kata = ?", kata)
-        return (row[0], row[1]) if row else None
+        return self._do(lambda db: _first_pass(db, kata))
 
     def hint_level(self, kata: str) -> int:
         """How many rungs of the hint ladder have been shown."""
-        row = self._row("select level from hints where kata = ?", kata)
+        row = self._do(lambda db: _row(db, "select level from hints where kata = ?", kata))
         return int(row[0]) if row else 0
 
     def set_hint_level(self, kata: str, level: int) -> None:
@@ -142,40 +134,20 @@ class Progress:
 
         source_hash is "" for a file that is still the stub.
         """
-        last, first = self.last(kata), self.first_pass(kata)
-        tries, passed_on = self.attempts(kata), first[0][:10] if first else ""
-        if not source_hash:
-            return State(PENDING, "not started", tries, passed_on)
-        if last is None:
-            return State(PENDING, "not judged yet", tries, passed_on)
-        if last.outcome != v.PASSED:
-            count = f"{last.passed} of {last.total} checks" if last.total else last.outcome
-            return State(PENDING, count, tries, passed_on)
-        if last.kata_version != kata_version:
-            return State(STALE, "the kata changed since you passed it", tries, passed_on)
-        if last.source_hash != source_hash:
-            return State(
-                STALE,
-                "your file, or one that it imports, changed since it passed",
-                tries,
-                passed_on,
-            )
-        return State(DONE, f"passed {last.at[:10]}", tries, passed_on)
+        return self._do(lambda db: _state(db, kata, kata_version, source_hash))
 
     def states(self, catalog: Catalog, root: Path) -> dict[str, State]:
         """Where every kata stands, by the learner's files in the folder `root` as they are."""
-        states = {}
+        digests = {}
         for kata in catalog.ready:
             try:
                 found = submission(catalog, kata, root / kata.file)
-                digest = "" if found.not_started else found.digest
+                digests[kata] = "" if found.not_started else found.digest
             except (OSError, Unreadable):
-                digest = "unreadable"
-            states[kata.name] = self.state(kata.name, kata.version, digest)
-        return states
-
-    def _row(self, query: str, *values: str) -> Any:
-        return self._do(lambda db: db.execute(query, values).fetchone())
+                digests[kata] = "unreadable"
+        return self._do(
+            lambda db: {k.name: _state(db, k.name, k.version, d) for k, d in digests.items()}
+        )
 
     def _do(self, act: Callable[[sqlite3.Connection], T]) -> T:
         """Act in one transaction; a damaged file is set aside first, and a new one begun."""
@@ -232,6 +204,50 @@ class Progress:
         return ProgressUnavailable(
             f"progress is not recorded: {self.path}: {error}", "check that the folder is writable"
         )
+
+
+def _row(db: sqlite3.Connection, query: str, *values: str) -> Any:
+    return db.execute(query, values).fetchone()
+
+
+def _last(db: sqlite3.Connection, kata: str) -> Attempt | None:
+    query = (
+        "select at, outcome, passed, total, kata_version, source_hash from attempts"
+        " where kata = ? and outcome != ? order by id desc limit 1"
+    )
+    row = _row(db, query, kata, v.COULD_NOT_GRADE)
+    return Attempt(*row) if row else None
+
+
+def _attempts(db: sqlite3.Connection, kata: str) -> int:
+    return int(_row(db, "select count(*) from attempts where kata = ?", kata)[0])
+
+
+def _first_pass(db: sqlite3.Connection, kata: str) -> tuple[str, str] | None:
+    row = _row(db, "select at, source from first_passes where kata = ?", kata)
+    return (row[0], row[1]) if row else None
+
+
+def _state(db: sqlite3.Connection, kata: str, kata_version: str, source_hash: str) -> State:
+    last, first = _last(db, kata), _first_pass(db, kata)
+    tries, passed_on = _attempts(db, kata), first[0][:10] if first else ""
+    if not source_hash:
+        return State(PENDING, "not started", tries, passed_on)
+    if last is None:
+        return State(PENDING, "not judged yet", tries, passed_on)
+    if last.outcome != v.PASSED:
+        count = f"{last.passed} of {last.total} checks" if last.total else last.outcome
+        return State(PENDING, count, tries, passed_on)
+    if last.kata_version != kata_version:
+        return State(STALE, "the kata changed since you passed it", tries, passed_on)
+    if last.source_hash != source_hash:
+        return State(
+            STALE,
+            "your file, or one that it imports, changed since it passed",
+            tries,
+            passed_on,
+        )
+    return State(DONE, f"passed {last.at[:10]}", tries, passed_on)
 
 
 def _now() -> str:

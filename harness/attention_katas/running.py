@@ -86,11 +86,12 @@ def run(
     weak: bool = False,
     cold: bool = False,
     tell: Callable[[v.Verdict, str], None] = lambda verdict, source: None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> list[v.Verdict]:
     """Judge every job, calling `tell(verdict, source)` as each is done.
 
     What needs no judge is told at once, without importing torch. cold: without the workshop, see
-    `attention_katas.workshop`.
+    `attention_katas.workshop`. meanwhile: to be done while that is at work.
     """
     from attention_katas.workshop import client
 
@@ -105,7 +106,7 @@ def run(
                 verdict, source = found, ""
             else:
                 source = found.source
-                answer = warm.judge(found, seed) if warm and not judge else None
+                answer = warm.judge(found, seed, meanwhile) if warm and not judge else None
                 if answer is None:
                     judge = judge or stack.enter_context(
                         open_judge(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import functools
 import hashlib
 import stat
 from dataclasses import dataclass, field
@@ -120,8 +121,9 @@ def submission(
     return Submission(kata, sources, str(path), unwritten, absent)
 
 
+@functools.lru_cache(32)
 def parse(source: str) -> ast.Module | None:
-    """The syntax tree, or None when there is none to be had."""
+    """The syntax tree, or None when there is none to be had. Several ask for it: leave it as is."""
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

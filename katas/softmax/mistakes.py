@@ -319,13 +319,12 @@ def default_device(x, dim=-1):
 
 @harmless("detaches the maximum: it cancels, so no gradient is lost")
 def detached_maximum(x, dim=-1):
-    return _shares(torch.exp(x - x.amax(dim, keepdim=True).detach()), dim)
+    return _softmax(x, dim, shift=lambda x, dim: x.amax(dim, keepdim=True).detach())
 
 
 @harmless("adds 1e-9 to the sum, which is at least 1 after the shift")
 def tiny_epsilon(x, dim=-1):
-    e = _shifted(x, dim)
-    return e / (e.sum(dim, keepdim=True) + 1e-9)
+    return _softmax(x, dim, share=lambda e, dim: e / (e.sum(dim, keepdim=True) + 1e-9))
 
 
 @harmless("goes through logsumexp")

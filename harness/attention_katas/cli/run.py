@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,6 +170,7 @@ def _judge(
             weak=weak,
             cold=cold,
             tell=tell,
+            meanwhile=lambda: importlib.import_module("attention_katas.reports.terminal"),
         )
     if progress is not None:
         tell_notice(progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import warnings
@@ -59,6 +60,7 @@ def watch(
     from attention_katas.watch.session import Session
     from attention_katas.workshop.bench import open_bench
 
+    gc.enable()  # switched off for commands that are soon over
     # Of a learner's source that is only parsed here; the verdict says what there is to say.
     warnings.simplefilter("ignore", SyntaxWarning)
     session = Session(katas, space, progress_of(space), open_bench(katas, device, spawn), name)

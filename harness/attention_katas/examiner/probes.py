@@ -104,7 +104,7 @@ ACTS: dict[str, str] = {
     "outlive the judge": "if libc.prctl(1, 0, 0, 0, 0): raise OSError",
     "hide memory in a pipe": "a, b = os.pipe()\ncall(278, 75, b, (ctypes.c_long * 2)(), 0, 0)",
     "take a share of the system's queues": "call(206, 0, 8, (ctypes.c_long * 1)())",
-    "read an environment variable": "assert os.environ",
+    "read an environment variable": "assert os.environ.keys() - {'TORCHINDUCTOR_CACHE_DIR'}",
     "take 4 GB of memory": "mmap.mmap(-1, 4 << 30)",
     "share 4 GB of memory": "torch.empty(1 << 32, dtype=torch.uint8)",
 }

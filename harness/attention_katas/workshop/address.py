@@ -51,8 +51,9 @@ class Address:
         return self.folder / f"{self.family}-{self.key}.lock"
 
     def others(self) -> list[Path]:
-        """Sockets of workshops that this one replaces."""
-        return [p for p in self.folder.glob(f"{self.family}-*.sock") if p != self.socket]
+        """Sockets of workshops that this one replaces, those that are gone among them."""
+        locks = self.folder.glob(f"{self.family}-*.lock")
+        return [lock.with_suffix(".sock") for lock in locks if lock != self.lock]
 
 
 def address() -> Address | None:

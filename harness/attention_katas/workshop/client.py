@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog, content_root
@@ -46,10 +47,18 @@ class Client:
     def __init__(self, where: Address, device: str = "auto") -> None:
         self.where, self.device = where, device
 
-    def judge(self, submission: Submission, seed: int | None = None) -> v.Verdict | None:
-        """The workshop's verdict; None if it has none to give."""
+    def judge(
+        self,
+        submission: Submission,
+        seed: int | None = None,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> v.Verdict | None:
+        """The workshop's verdict; None if it has none to give.
+
+        meanwhile: what is to be done anyway while the workshop is at work.
+        """
         line = connect(self.where)
-        return judge(line, submission, seed, self.device) if line else None
+        return judge(line, submission, seed, self.device, meanwhile) if line else None
 
     def start(self) -> None:
         """Leave a workshop behind for the next time."""
@@ -78,7 +87,11 @@ def connect(where: Address) -> socket.socket | None:
 
 
 def judge(
-    line: socket.socket, submission: Submission, seed: int | None, device: str
+    line: socket.socket,
+    submission: Submission,
+    seed: int | None,
+    device: str,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> v.Verdict | None:
     """The workshop's verdict; None if it has none to give. The line is used up.
 
@@ -97,6 +110,7 @@ def judge(
         if taken is None or "taken" not in taken:
             return None
         line.settimeout(None)
+        meanwhile()
         try:
             answer = messages.receive(line)
             return v.from_dict(answer["verdict"]) if answer else None
@@ -142,9 +156,13 @@ def start(where: Address, idle_seconds: float = IDLE_SECONDS) -> None:
 
 
 def stop_others(where: Address) -> None:
-    """End the workshops of what was installed here before; clear away what others left."""
+    """End the workshops of what was installed here before, and clear away what they left."""
     for path in where.others():
-        ask(Address(where.folder, where.family, path.stem.rpartition("-")[2]), "stop")
+        older = Address(where.folder, where.family, path.stem.rpartition("-")[2])
+        if ask(older, "stop") is None:
+            for left in (older.socket, older.lock):
+                with contextlib.suppress(OSError):
+                    left.unlink()
 
 
 def stop(where: Address, seconds: float = 5.0) -> bool:

@@ -7,6 +7,7 @@ mistake, or of the reference, is found out here, in this process: they are our o
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -123,10 +124,13 @@ def _observed_elsewhere(function: Callable[..., Any], call: Call) -> Behaviour:
     return Behaviour(answer=returned) if isinstance(returned, torch.Tensor) else Behaviour(True)
 
 
+_signature = functools.lru_cache(1024)(inspect.signature)
+
+
 def positional(function: Callable[..., Any], call: Call) -> tuple[Any, ...]:
     """All arguments of the call in the order of the parameters, defaults filled in."""
     try:
-        bound = inspect.signature(function).bind(*call.args, **call.kwargs)
+        bound = _signature(function).bind(*call.args, **call.kwargs)
     except TypeError:
         return call.args
     bound.apply_defaults()

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 
 NAME = "empty environment"
+# Code that imports torch._dynamo (reentrant checkpoints do) makes this folder if it is not there.
+CONSTANT = {"TORCHINDUCTOR_CACHE_DIR": "/tmp"}  # noqa: S108
 
 
 def put_on() -> str:
     os.environ.clear()
+    os.environ.update(CONSTANT)
     return NAME
