@@ -21,6 +21,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     {"cli", "__main__"},
     {"doctor", "dev", "certificate", "watch"},
+    {"workshop"},
     {"running"},
     {"reports"},
     {"examiner"},

@@ -15,8 +15,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from attention_katas import running
+from attention_katas import cli, running
 from attention_katas import verdict as v
 from attention_katas.running import open_judge
 from attention_katas.workshop import client, messages
@@ -66,11 +67,12 @@ class Place:
         return client.ask(self.where, "status")
 
     def up(self, idle_seconds=600.0):
-        """A workshop that answers; started if there is none."""
+        """A workshop that answers, and is warm; started if there is none."""
         if self.status() is None:
             client.start(self.where, idle_seconds)
-            eventually(lambda: self.status() is not None, 60)
-        return self.status()
+        found = []
+        eventually(lambda: found.append(self.status()) or (found[-1] or {}).get("warm"), 60)
+        return found[-1]
 
     def kata(self, *words, cwd, **more):
         return kata(*words, cwd=cwd, **{**self.environment, **more})
@@ -124,7 +126,7 @@ def test_the_first_run_leaves_one_and_the_next_asks_it(place, space):
 
 
 @pytest.mark.parametrize("switch", ["cold", "spawn", "strict"])
-def test_some_runs_do_without(place, catalog, judge, monkeypatch, switch, tmp_path):
+def test_some_runs_do_without(place, judge, monkeypatch, switch, tmp_path):
     @contextlib.contextmanager
     def judged_here(*_, **__):
         yield judge
@@ -133,10 +135,9 @@ def test_some_runs_do_without(place, catalog, judge, monkeypatch, switch, tmp_pa
     monkeypatch.setattr(client, "for_katas", lambda *_: pytest.fail("a workshop was asked"))
     file = tmp_path / "softmax.py"
     file.write_text(RIGHT, encoding="utf-8")
-    (verdict,) = running.run(
-        catalog, [running.Job(catalog["softmax"], file, "softmax.py")], **{switch: True}
-    )
-    assert verdict.outcome == v.PASSED
+    words = ["run", "softmax", "--file", str(file), f"--{switch}"]
+    done = CliRunner().invoke(cli.main, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize("variable", ["KATA_COLD", "CI"])
@@ -276,11 +277,14 @@ def test_a_fork_that_dies_gives_no_verdict(place, catalog, monkeypatch):
 
 
 def test_one_that_does_not_answer_is_ended(place, catalog, monkeypatch):
-    monkeypatch.setattr(client, "ACCEPT_SECONDS", 0.5)
     stopped = place.up()["pid"]
+    monkeypatch.setattr(client, "ACCEPT_SECONDS", 0.5)
     os.kill(stopped, signal.SIGSTOP)
     assert client.for_katas(catalog, "cpu").judge(submission_of(catalog, "softmax", RIGHT)) is None
+    monkeypatch.undo()
     eventually(lambda: not lives(stopped))
+    for name, value in place.environment.items():
+        monkeypatch.setenv(name, value)
     assert place.up()["pid"] != stopped
 
 

@@ -7,7 +7,7 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from attention_katas import devices
 from attention_katas import verdict as v
@@ -37,6 +37,18 @@ def hidden_paths(catalog: Catalog) -> list[Path]:
     """What a learner process must not read: this package, the tests and the references."""
     root = content_root()
     return [PACKAGE, root / "katas", root / "reference", catalog.folder, catalog.reference]
+
+
+class Warm(Protocol):
+    """A judge elsewhere that needs no start. See `workshop.client`."""
+
+    def judge(
+        self, submission: Submission, seed: int | None, meanwhile: Callable[[], object]
+    ) -> v.Verdict | None:
+        """The verdict; None if it has none to give, for whatever reason."""
+
+    def start(self) -> None:
+        """There was none; let there be one the next time."""
 
 
 @contextlib.contextmanager
@@ -84,20 +96,17 @@ def run(
     spawn: bool = False,
     strict: bool = False,
     weak: bool = False,
-    cold: bool = False,
+    warm: Warm | None = None,
     tell: Callable[[v.Verdict, str], None] = lambda verdict, source: None,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> list[v.Verdict]:
     """Judge every job, calling `tell(verdict, source)` as each is done.
 
-    What needs no judge is told at once, without importing torch. cold: without the workshop, see
-    `attention_katas.workshop`. meanwhile: to be done while that is at work.
+    What needs no judge is told at once, without importing torch. warm: asked before a judge is
+    started here. meanwhile: to be done while that is at work.
     """
-    from attention_katas.workshop import client
-
     taken = [(job, take_in(catalog, job.kata, job.path, job.shown)) for job in jobs]
     waiting = [job.kata for job, found in taken if isinstance(found, Submission)]
-    warm = None if cold or spawn or strict or not waiting else client.for_katas(catalog, device)
     verdicts = []
     with contextlib.ExitStack() as stack:
         judge: Judge | None = None

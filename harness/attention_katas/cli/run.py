@@ -148,7 +148,9 @@ def _judge(
 ) -> list[v.Verdict]:
     """Judge and record, with a sign of life."""
     from attention_katas import running
+    from attention_katas.workshop import client
 
+    without = cold or spawn or strict or not jobs
     progress = progress_of(space) if space else None
     names = [job.kata.name for job in jobs]
 
@@ -168,7 +170,7 @@ def _judge(
             spawn=spawn,
             strict=strict,
             weak=weak,
-            cold=cold,
+            warm=None if without else client.for_katas(katas, device),
             tell=tell,
             meanwhile=lambda: importlib.import_module("attention_katas.reports.terminal"),
         )

@@ -33,7 +33,8 @@ def status() -> None:
         return
     since = datetime.fromtimestamp(found["started"]).strftime("%H:%M:%S")
     judged = "1 verdict" if found["judged"] == 1 else f"{found['judged']} verdicts"
-    out.line(f"The workshop is running, since {since}.", "bold")
+    begun = "" if found["warm"] else ", and warming up"
+    out.line(f"The workshop is running, since {since}{begun}.", "bold")
     out.field("process", str(found["pid"]), indent=2, width=10)
     out.field("made", judged, indent=2, width=10)
     if found["memory_mb"]:

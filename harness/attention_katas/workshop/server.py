@@ -15,6 +15,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from attention_katas import __version__, devices
@@ -51,16 +52,31 @@ class Workshop:
         self.held: set[socket.socket] = set()
         self.likely = catalog.ready[0]
         self.stopping = False
+        self._steps = self._to_warm_up()
+        self._cold = True
 
-    def warm_up(self) -> None:
-        """Everything that is done once, before the first who asks."""
-        for kata in {kata.banned: kata for kata in self.catalog.ready}.values():
-            self.judge.judge(_untidy(kata, self.catalog), 0)
-        for kata in self.catalog.ready:
+    def _to_warm_up(self) -> Iterator[None]:
+        """What is done once, in steps, when nobody waits: everything that a verdict may need."""
+        ready = self.catalog.ready
+        for kata in {kata.banned: kata for kata in ready}.values():
+            self.judge.judge(_untidy(kata, self.catalog), 0, until_failure=True)
+            yield
+        for kata in ready:
             self.judge.prepare(kata)
-        self.likely = self.catalog.ready[0]
+            yield
+        for kata in {kata.banned: kata for kata in ready}.values():
+            self.judge.judge(_untidy(kata, self.catalog), 0)
+            yield
         gc.collect()
         gc.freeze()
+
+    def warm_up(self) -> None:
+        """One step of it."""
+        try:
+            next(self._steps)
+        except StopIteration:
+            self._cold = False
+        self.last = time.monotonic()
 
     def serve(self, door: Door) -> None:
         """Answer until told to stop, or until nobody has asked for `idle_seconds`."""
@@ -71,7 +87,11 @@ class Workshop:
             selector.register(waker.end, selectors.EVENT_READ)
             while not self.stopping:
                 self.make_ready()
-                for key, _ in selector.select(min(LOOK_SECONDS, self.idle_seconds)):
+                waiting = self._cold and not self.forks
+                events = selector.select(0.0 if waiting else min(LOOK_SECONDS, self.idle_seconds))
+                if waiting and not events:
+                    self.warm_up()
+                for key, _ in events:
                     if key.fileobj is door.listener:
                         self.answer(door.listener, selector)
                     elif key.fileobj is waker.end:
@@ -167,6 +187,7 @@ class Workshop:
             "version": __version__,
             "started": self.started,
             "judged": self.judged,
+            "warm": not self._cold,
             "idle_seconds_left": None if self.forks or self.held else max(left, 0.0),
             "memory_mb": _memory_mb(os.getpid()),
         }
@@ -296,7 +317,6 @@ def run(address: Address, idle_seconds: float) -> None:
         judge = Judge(catalog.ready, learners, lanes=2)
         workshop = Workshop(catalog, judge, learners, idle_seconds)
         signal.signal(signal.SIGTERM, lambda *_: setattr(workshop, "stopping", True))
-        workshop.warm_up()
         door = Door(address)
         try:
             workshop.serve(door)
