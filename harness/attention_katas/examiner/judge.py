@@ -7,7 +7,7 @@ import importlib.util
 import secrets
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -197,14 +197,7 @@ class Judge:
         self, submission: Submission, verdict: v.Verdict, until_failure: bool, suspect: bool
     ) -> None:
         kata = submission.kata
-        current = Round(
-            submission=submission,
-            reference=self._references[kata.name],
-            device=self.device,
-            seed=verdict.seed,
-            take=lambda: self._take(submission),
-            give_back=self.learners.give_back,
-        )
+        current = self._round(submission, verdict.seed)
         self._examination.round = current
         items = self._session.items_of(kata.tests)
         learners, parallel = self.learners, self._lanes > 1 and not until_failure
@@ -223,6 +216,16 @@ class Judge:
         verdict.next_step = _earlier_kata(raised, submission)
         if verdict.outcome != v.PASSED or suspect:
             self._diagnose(verdict, current, inquiry.suspect if suspect else inquiry.diagnose)
+
+    def _round(self, submission: Submission, seed: int) -> Round:
+        return Round(
+            submission=submission,
+            reference=self._references[submission.kata.name],
+            device=self.device,
+            seed=seed,
+            take=lambda: self._take(submission),
+            give_back=self.learners.give_back,
+        )
 
     def _diagnose(
         self,
@@ -244,9 +247,15 @@ class Judge:
         if first and first.kind == v.EARLIER_WORK and first.file != submission.kata.file:
             verdict.next_step = f"kata run {first.file.removesuffix('.py').replace('_', '-')}"
 
-    def prepare(self, kata: Kata) -> None:
-        """Load what is needed only once something is wrong."""
-        self._known(kata, set())
+    def rehearse(self, submission: Submission) -> Iterator[None]:
+        """Make each check once, for nothing but that it has been made before. In small steps."""
+        self._examination.round = self._round(submission, 0)
+        self._ask_the_canary(submission.kata.banned)
+        for item in self._session.items_of(submission.kata.tests):
+            yield
+            self._session.run([item])
+        yield
+        self._known(submission.kata, set())
 
     def checks_of(self, kata: Kata) -> list[pytest.Function]:
         return self._session.items_of(kata.tests)

@@ -57,16 +57,14 @@ class Workshop:
 
     def _to_warm_up(self) -> Iterator[None]:
         """What is done once, in steps, when nobody waits: everything that a verdict may need."""
-        ready = self.catalog.ready
-        for kata in {kata.banned: kata for kata in ready}.values():
-            self.judge.judge(_untidy(kata, self.catalog), 0, until_failure=True)
-            yield
-        for kata in ready:
-            self.judge.prepare(kata)
-            yield
-        for kata in {kata.banned: kata for kata in ready}.values():
-            self.judge.judge(_untidy(kata, self.catalog), 0)
-            yield
+        for wrong in (False, True):
+            for kata in [self.likely, *self.catalog.ready]:
+                submission = _rehearsal(kata, self.catalog, wrong)
+                if wrong:
+                    self.judge.judge(submission, 0, until_failure=True)
+                else:
+                    yield from self.judge.rehearse(submission)
+                yield
         gc.collect()
         gc.freeze()
 
@@ -235,19 +233,16 @@ def _end_when_hung_up(line: socket.socket) -> None:
     os._exit(0)
 
 
-def _untidy(kata: Kata, catalog: Catalog) -> Submission:
-    """A submission that is wrong, so that judging it comes past everything."""
-    source = kata.reference.read_text(encoding="utf-8")
-    wrong = "".join(
-        f"\n\n_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n"
-        f"    answer = _{name}(*args, **kwargs)\n"
-        "    return answer * 2 if answer.is_floating_point() else ~answer\n"
-        for name in kata.functions
-    )
-    sources = {kata.module: source + wrong}
-    for other in catalog.ready:
-        if other.module != kata.module:
-            sources[other.module] = other.reference.read_text(encoding="utf-8")
+def _rehearsal(kata: Kata, catalog: Catalog, wrong: bool) -> Submission:
+    """The reference as a submission; wrong: twice what it should answer."""
+    sources = {each.module: each.reference.read_text(encoding="utf-8") for each in catalog.ready}
+    if wrong:
+        sources[kata.module] += "".join(
+            f"\n\n_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n"
+            f"    answer = _{name}(*args, **kwargs)\n"
+            "    return answer * 2 if answer.is_floating_point() else ~answer\n"
+            for name in kata.functions
+        )
     return Submission(kata, sources, kata.file, {name: frozenset() for name in sources})
 
 
@@ -309,6 +304,7 @@ def _memory_mb(pid: int) -> float:
 
 def run(address: Address, idle_seconds: float) -> None:
     """Be the workshop until there is no need for one any more."""
+    gc.disable()  # forks are over before their garbage matters
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     catalog = load_catalog()
     with start_learners(hidden_paths(catalog)) as learners:
