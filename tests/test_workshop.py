@@ -67,11 +67,11 @@ class Place:
         return client.ask(self.where, "status")
 
     def up(self, idle_seconds=600.0):
-        """A workshop that answers, and is warm; started if there is none."""
-        if self.status() is None:
+        """A workshop that answers; started if there is none."""
+        found = [self.status()]
+        if found[-1] is None:
             client.start(self.where, idle_seconds)
-        found = []
-        eventually(lambda: found.append(self.status()) or (found[-1] or {}).get("warm"), 60)
+            eventually(lambda: found.append(self.status()) or found[-1], 60)
         return found[-1]
 
     def kata(self, *words, cwd, **more):

@@ -7,7 +7,7 @@ import importlib.util
 import secrets
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,6 +22,7 @@ from attention_katas.errors import CouldNotGrade
 from attention_katas.examiner import canary, failures, lanes
 from attention_katas.examiner.conversation import Conversation
 from attention_katas.examiner.diagnosis import inquiry
+from attention_katas.examiner.lanes import Lane as _Lane
 from attention_katas.examiner.plugin import Examination, Round, title
 from attention_katas.examiner.session import Session
 from attention_katas.intake import blank, not_started
@@ -33,6 +34,7 @@ from attention_katas.submission import Submission
 
 # The gravest first: what a check ended with decides what the kata ended with.
 GRAVITY = (v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED, v.FAILED, v.NOT_WRITTEN, v.NOT_REACHED)
+REHEARSED = 5  # checks that a judge makes to get ready
 WHAT_IT_IS = {
     "class": "{name} is a class; the kata asks for a function",
     "async": "{name} is an async function; the kata asks for a plain one",
@@ -63,6 +65,7 @@ class Judge:
     ) -> None:
         torch.set_num_threads(1)
         self._lanes = lanes
+        self._lane: _Lane | None = None
         self.strict, self.weak = strict, weak
         self._canaries: set[tuple[str, ...]] = set()
         self.learners = learners
@@ -98,7 +101,7 @@ class Judge:
         verdict.device = self.device.name
         verdict.seed = secrets.randbelow(1_000_000) if seed is None else seed
         try:
-            self._ask_the_canary(kata.banned)
+            self.ask_the_canary(kata.banned)
             for _ in range(2):
                 verdict.checks = []
                 if self._loads(submission, verdict):
@@ -135,9 +138,11 @@ class Judge:
             learner.end()
 
     def close(self) -> None:
+        if self._lane is not None:
+            self._lane.end()
         self._session.close()
 
-    def _ask_the_canary(self, bans: tuple[str, ...]) -> None:
+    def ask_the_canary(self, bans: tuple[str, ...]) -> None:
         """Once for each set of bans: do they hold? Raises CouldNotGrade if not."""
         if bans in self._canaries:
             return
@@ -197,12 +202,10 @@ class Judge:
         self, submission: Submission, verdict: v.Verdict, until_failure: bool, suspect: bool
     ) -> None:
         kata = submission.kata
-        current = self._round(submission, verdict.seed)
-        self._examination.round = current
-        items = self._session.items_of(kata.tests)
-        learners, parallel = self.learners, self._lanes > 1 and not until_failure
-        if parallel and isinstance(learners, ForkedLearners) and lanes.can_run(items):
-            entries = lanes.run(self._session, items, current, learners)
+        items, current = self._begin(submission, verdict.seed)
+        lane = None if until_failure else self._second_lane(kata)
+        if lane is not None:
+            entries = lanes.run(lane, items, current, self._session)
         else:
             entries = self._session.run(items, until_failure)
         made = items[: len(entries)] if until_failure else items
@@ -217,8 +220,9 @@ class Judge:
         if verdict.outcome != v.PASSED or suspect:
             self._diagnose(verdict, current, inquiry.suspect if suspect else inquiry.diagnose)
 
-    def _round(self, submission: Submission, seed: int) -> Round:
-        return Round(
+    def _begin(self, submission: Submission, seed: int) -> tuple[list[pytest.Function], Round]:
+        """The checks of a submission, and the round that goes through them."""
+        self._examination.round = current = Round(
             submission=submission,
             reference=self._references[submission.kata.name],
             device=self.device,
@@ -226,6 +230,28 @@ class Judge:
             take=lambda: self._take(submission),
             give_back=self.learners.give_back,
         )
+        return self.checks_of(submission.kata), current
+
+    def _second_lane(self, kata: Kata, rehearse: Iterable[None] = ()) -> _Lane | None:
+        """The lane that was opened before, or a new one; None where one examiner has to do."""
+        lane, self._lane = self._lane, None
+        if lane is not None and lane.bans == kata.banned:
+            return lane
+        if lane is not None:
+            lane.end()
+        learners = self.learners
+        if self._lanes < 2 or not isinstance(learners, ForkedLearners):
+            return None
+        if not lanes.can_run(self.checks_of(kata)):
+            return None
+        return _Lane(self._session, learners, kata.banned, self._begin, rehearse)
+
+    def get_ready(self, submission: Submission, called: Callable[[], bool]) -> None:
+        """Expect a submission to this kata: open its second lane and rehearse, until `called`."""
+        self._lane = self._second_lane(submission.kata, self.rehearse(submission, REHEARSED))
+        for _ in self.rehearse(submission, REHEARSED):
+            if called():
+                return
 
     def _diagnose(
         self,
@@ -247,11 +273,10 @@ class Judge:
         if first and first.kind == v.EARLIER_WORK and first.file != submission.kata.file:
             verdict.next_step = f"kata run {first.file.removesuffix('.py').replace('_', '-')}"
 
-    def rehearse(self, submission: Submission) -> Iterator[None]:
-        """Make each check once, for nothing but that it has been made before. In small steps."""
-        self._examination.round = self._round(submission, 0)
-        self._ask_the_canary(submission.kata.banned)
-        for item in self._session.items_of(submission.kata.tests):
+    def rehearse(self, submission: Submission, most: int | None = None) -> Iterator[None]:
+        """Make the checks once, for nothing but that they have been made. In small steps."""
+        items, _ = self._begin(submission, 0)
+        for item in items[:most]:
             yield
             self._session.run([item])
         yield

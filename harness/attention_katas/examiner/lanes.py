@@ -14,10 +14,11 @@ import gc
 import io
 import os
 import pickle
+import select
 import signal
 import socket
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +31,9 @@ from attention_katas.examiner.session import Session
 from attention_katas.learner import frames, stdio
 from attention_katas.learner.forked import ForkedLearners
 from attention_katas.learner.locks import linux
+from attention_katas.submission import Submission
 
+Begin = Callable[[Submission, int], tuple[Sequence[pytest.Function], Round]]
 MOST = 255  # checks that a queue of single bytes can hold
 
 
@@ -57,76 +60,115 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def run(
-    session: Session,
-    items: Sequence[pytest.Function],
-    current: Round,
-    learners: ForkedLearners,
-) -> list[dict[str, Any]]:
-    """As Session.run, in two lanes; `current` then knows what both have found."""
-    laws = [n for n, item in enumerate(items) if item.get_closest_marker("law")]
-    plain = _queue([n for n in range(len(items)) if n not in set(laws)])
-    later = _queue(laws)
-    ours, theirs = socket.socketpair()
-    learners.second_line(current.submission.kata.banned)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside other threads
-        parent, pid = os.getpid(), os.fork()
-    if not pid:
-        _second(session, items, current, learners, (plain, later), theirs, parent)
-    theirs.close()
-    learners.forget_second_line()
-    try:
-        share = Share()
-        _take_from(plain, session, items, current, share)
-        with contextlib.suppress(OSError, EOFError):  # then that lane's share is made again below
-            current.wrong |= set(_hear(ours))
-            _say(ours, sorted(current.wrong))
-        _take_from(later, session, items, current, share)
-        try:
-            other = _hear(ours)
-        except (OSError, EOFError):
-            other = Share()
-        missing = [n for n in range(len(items)) if n not in share.entries | other.entries]
-        _take_from(_queue(missing), session, items, current, share)
-    finally:
-        ours.close()
+class Lane:
+    """A second examiner that waits for its part of a submission: a fork of this process.
+
+    begin: makes a round of a submission and a seed, and says which checks there are. rehearse: what
+    to do until there is something to do, in small steps.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        learners: ForkedLearners,
+        bans: Sequence[str],
+        begin: Begin,
+        rehearse: Iterable[None] = (),
+    ) -> None:
+        self.session, self.learners, self.bans, self.begin = session, learners, bans, begin
+        self.line, self._theirs = socket.socketpair()
+        self.plain, self._plain = os.pipe()
+        self.later, self._later = os.pipe()
+        learners.second_line(bans)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside other threads
+            parent, self.pid = os.getpid(), os.fork()
+        if not self.pid:
+            self._live(parent, rehearse)
+        self._theirs.close()
+        learners.forget_second_line()
+
+    def start(self, submission: Submission, seed: int, items: Sequence[pytest.Function]) -> None:
+        """Put the checks into the queues that both lanes take from."""
+        laws = [n for n, item in enumerate(items) if item.get_closest_marker("law")]
+        os.write(self._plain, bytes(n for n in range(len(items)) if n not in set(laws)))
+        os.write(self._later, bytes(laws))
+        for writer in (self._plain, self._later):
+            os.close(writer)
+        self._plain = self._later = -1
+        with contextlib.suppress(OSError):  # it is gone; then all is done here
+            _say(self.line, (submission, seed))
+
+    def end(self) -> None:
+        self.line.close()
+        for descriptor in (self.plain, self.later, self._plain, self._later):
+            if descriptor >= 0:
+                os.close(descriptor)
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+            os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+    def _live(self, parent: int, rehearse: Iterable[None]) -> None:
+        """Everything that the second lane does; it never returns."""
+        try:
+            linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:
+                return
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first lane hears it, and ends this
+            gc.disable()
+            line = self._theirs
+            for descriptor in (self._plain, self._later, self.line.detach()):
+                os.close(descriptor)
+            self.learners.take_second_line()
+            for _ in rehearse:
+                if is_spoken_to(line):
+                    break
+            submission, seed = _hear(line)
+            items, current = self.begin(submission, seed)
+            share = Share()
+            _take_from(self.plain, self.session, items, current, share)
+            _say(line, sorted(current.wrong))
+            current.wrong |= set(_hear(line))
+            _take_from(self.later, self.session, items, current, share)
+            share.hung, share.audit = current.hung, current.audit
+            if current.ours is not None:
+                share.ours = (current.ours.message, current.ours.next_step)
+            _say(line, share)
+        finally:
+            os._exit(0)
+
+
+def run(
+    lane: Lane, items: Sequence[pytest.Function], current: Round, session: Session
+) -> list[dict[str, Any]]:
+    """As Session.run, together with a second lane; `current` then knows what both have found."""
+    share, other = Share(), Share()
+    try:
+        lane.start(current.submission, current.seed, items)
+        _take_from(lane.plain, session, items, current, share)
+        with contextlib.suppress(OSError, EOFError):  # then its share is made again below
+            current.wrong |= set(_hear(lane.line))
+            _say(lane.line, sorted(current.wrong))
+        _take_from(lane.later, session, items, current, share)
+        with contextlib.suppress(OSError, EOFError):
+            other = _hear(lane.line)
+        missing = [n for n in range(len(items)) if n not in share.entries | other.entries]
+        if missing:
+            again = _queue(missing)
+            try:
+                _take_from(again, session, items, current, share)
+            finally:
+                os.close(again)
+    finally:
+        lane.end()
     _merge(current, share, other, len(items))
     found = share.entries | other.entries
     return [found[n] for n in range(len(items))]
 
 
-def _second(
-    session: Session,
-    items: Sequence[pytest.Function],
-    current: Round,
-    learners: ForkedLearners,
-    queues: tuple[int, int],
-    line: socket.socket,
-    parent: int,
-) -> None:
-    """Everything that the second lane does; it never returns."""
-    try:
-        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            return
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first lane hears it, and ends this one
-        gc.disable()
-        learners.take_second_line()
-        share = Share()
-        _take_from(queues[0], session, items, current, share)
-        _say(line, sorted(current.wrong))
-        current.wrong |= set(_hear(line))
-        _take_from(queues[1], session, items, current, share)
-        share.hung, share.audit = current.hung, current.audit
-        if current.ours is not None:
-            share.ours = (current.ours.message, current.ours.next_step)
-        _say(line, share)
-    finally:
-        os._exit(0)
+def is_spoken_to(line: socket.socket) -> bool:
+    """Whether there is something to read, or the other end is gone."""
+    return bool(select.select([line], [], [], 0)[0])
 
 
 def _take_from(
@@ -147,10 +189,7 @@ def _take_from(
             share.talks[number[0]] = current.talks[talks:]
             share.failed[number[0]] = current.failed[failed:]
 
-    try:
-        entries = session.run_each(following())
-    finally:
-        os.close(queue)
+    entries = session.run_each(following())
     share.entries.update(zip(made, entries, strict=True))
 
 

@@ -16,12 +16,14 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from attention_katas import __version__, devices
 from attention_katas.catalog import Catalog, Kata, load_catalog
 from attention_katas.errors import KataError
-from attention_katas.examiner.judge import Judge
+from attention_katas.examiner.judge import REHEARSED, Judge
+from attention_katas.examiner.lanes import is_spoken_to
 from attention_katas.learner.forked import ForkedLearners
 from attention_katas.learner.locks import linux
 from attention_katas.learner.start import start_learners
@@ -34,6 +36,15 @@ REQUEST_SECONDS = 1.0
 LOOK_SECONDS = 30.0  # between two looks at whether the socket is still there
 # Learner processes that a run takes beside one for each check: to load, and to ask once more.
 EXTRA = 6
+
+
+@dataclass(frozen=True)
+class Fork:
+    """A process that waits for a request, on `line`. It has got ready for `kata`."""
+
+    pid: int
+    line: socket.socket
+    kata: Kata
 
 
 class Workshop:
@@ -49,6 +60,7 @@ class Workshop:
         self.judged = 0
         self.last = time.monotonic()
         self.forks: set[int] = set()
+        self.next: Fork | None = None
         self.held: set[socket.socket] = set()
         self.likely = catalog.ready[0]
         self.stopping = False
@@ -63,6 +75,7 @@ class Workshop:
                 if wrong:
                     self.judge.judge(submission, 0, until_failure=True)
                 else:
+                    self.judge.ask_the_canary(kata.banned)
                     yield from self.judge.rehearse(submission)
                 yield
         gc.collect()
@@ -74,6 +87,9 @@ class Workshop:
             next(self._steps)
         except StopIteration:
             self._cold = False
+            self.retire()  # it was forked before all this
+        except KataError:
+            self.stopping = True
         self.last = time.monotonic()
 
     def serve(self, door: Door) -> None:
@@ -87,8 +103,6 @@ class Workshop:
                 self.make_ready()
                 waiting = self._cold and not self.forks
                 events = selector.select(0.0 if waiting else min(LOOK_SECONDS, self.idle_seconds))
-                if waiting and not events:
-                    self.warm_up()
                 for key, _ in events:
                     if key.fileobj is door.listener:
                         self.answer(door.listener, selector)
@@ -96,6 +110,8 @@ class Workshop:
                         waker.calm()
                     elif isinstance(key.fileobj, socket.socket):
                         self.hear_holder(key.fileobj, selector)
+                if self._cold and not self.forks:
+                    self.warm_up()
                 self.reap()
                 if self.is_idle() or not door.is_there():
                     return
@@ -105,14 +121,38 @@ class Workshop:
         return not busy and time.monotonic() - self.last >= self.idle_seconds
 
     def make_ready(self) -> None:
-        """Have the learner processes made that the next run is going to need."""
+        """Have a fork wait for the next request, with the learner processes that it will need."""
         if self.forks:
             return  # they need the processor
+        if self.next is not None and self.next.kata is self.likely:
+            return
+        self.retire()
         checks = len(self.judge.checks_of(self.likely))
         try:
-            self.learners.prepare(self.likely.banned, checks // 2 + EXTRA)
+            self.learners.prepare(self.likely.banned, checks // 2 + REHEARSED + EXTRA)
+            self.next = self.fork()
         except (OSError, KataError):
             self.stopping = True  # the next who asks starts another one
+
+    def retire(self) -> None:
+        """End the fork that waits, if there is one."""
+        if self.next is not None:
+            self.next.line.close()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.next.pid, signal.SIGKILL)
+            os.waitpid(self.next.pid, 0)
+            self.next = None
+
+    def fork(self) -> Fork:
+        """A fork that waits for a request about the likely kata, or one with the same bans."""
+        ours, theirs = socket.socketpair()
+        parent, pid = os.getpid(), os.fork()
+        if not pid:
+            ours.close()
+            self.in_fork(theirs, parent)
+        theirs.close()
+        self.learners.release()
+        return Fork(pid, ours, self.likely)
 
     def reap(self) -> None:
         for pid in list(self.forks):
@@ -198,18 +238,23 @@ class Workshop:
             messages.send(line, {"not here": f"no such request: {type(error).__name__}"})
             return
         self.likely = submission.kata
-        parent, pid = os.getpid(), os.fork()
-        if not pid:
-            self.in_fork(submission, request.get("seed"), line, parent)
-        self.learners.release()
-        self.forks.add(pid)
+        waiting = self.next
+        if waiting is None or waiting.kata.banned != submission.kata.banned:
+            self.retire()
+            waiting = self.fork()
+        self.next = None
+        try:
+            socket.send_fds(waiting.line, [b"!"], [line.fileno()])
+            messages.send(waiting.line, request)
+        except OSError:  # it has died; who asked is hung up on, and does without
+            pass
+        waiting.line.close()
+        self.forks.add(waiting.pid)
         self.judged += 1
         self.last = time.monotonic()
 
-    def in_fork(
-        self, submission: Submission, seed: int | None, line: socket.socket, parent: int
-    ) -> None:
-        """Everything that the fork does; it never returns."""
+    def in_fork(self, calls: socket.socket, parent: int) -> None:
+        """Everything that a fork does; it never returns."""
         try:
             linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
@@ -217,11 +262,21 @@ class Workshop:
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGTERM, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
+            self.learners.adopt(self.likely.banned)
+            rehearsal = _rehearsal(self.likely, self.catalog, wrong=False)
+            self.judge.get_ready(rehearsal, lambda: is_spoken_to(calls))
+            _, (descriptor,), _, _ = socket.recv_fds(calls, 1, 1)
+            line = socket.socket(fileno=descriptor)
+            request = messages.receive(calls)
+            if request is None:
+                return
             line.settimeout(None)
             messages.send(line, {"taken": os.getpid()})
             threading.Thread(target=_end_when_hung_up, args=[line], daemon=True).start()
-            self.learners.adopt(submission.kata.banned)
-            messages.send(line, {"verdict": self.judge.judge(submission, seed).to_dict()})
+            submission = messages.unpack(request, self.catalog)
+            messages.send(
+                line, {"verdict": self.judge.judge(submission, request.get("seed")).to_dict()}
+            )
         finally:
             os._exit(0)
 
@@ -317,5 +372,6 @@ def run(address: Address, idle_seconds: float) -> None:
         try:
             workshop.serve(door)
         finally:
+            workshop.retire()
             door.close()
             judge.close()
