@@ -6,15 +6,19 @@ Weights = dict[str, torch.Tensor]
 
 
 def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
-    """Cut the width into slices, then bring the heads in front of the positions."""
+    """Cut the width into slices; bring the heads to the front."""
     batch, length, width = x.shape
     if num_heads < 1 or width % num_heads:
-        raise ValueError(f"a width of {width} cannot be shared by {num_heads} heads")
-    return x.reshape(batch, length, num_heads, width // num_heads).transpose(1, 2)
+        raise ValueError(
+            f"a width of {width} cannot be shared by {num_heads} heads"
+        )
+    return x.reshape(
+        batch, length, num_heads, width // num_heads
+    ).transpose(1, 2)
 
 
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
-    """The way back: positions in front of the heads, then the slices side by side."""
+    """The way back: positions to the front, slices side by side."""
     batch, heads, length, width = x.shape
     return x.transpose(1, 2).reshape(batch, length, heads * width)
 
@@ -44,6 +48,8 @@ def _weights(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
     """Softmax over the allowed keys; a query without one gets zeros."""
     hidden = scores.masked_fill(~allowed, float("-inf"))
     top = hidden.amax(-1, keepdim=True).detach()
-    exponentials = (hidden - top.masked_fill(top == float("-inf"), 0.0)).exp()
+    exponentials = (
+        hidden - top.masked_fill(top == float("-inf"), 0.0)
+    ).exp()
     total = exponentials.sum(-1, keepdim=True)
     return exponentials / total.masked_fill(total == 0.0, 1.0)

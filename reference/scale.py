@@ -4,5 +4,5 @@ import torch
 
 
 def scaled_scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-    """The queries are scaled before the product, so that it fits wherever the result does."""
+    """Scaled before the product, so that it fits where the result does."""
     return (q * q.size(-1) ** -0.5) @ k.transpose(-2, -1)

@@ -19,7 +19,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the top of the stack to its floor: a layer may import what stands below it, never above.
 LAYERS = [
-    {"cli", "__main__"},
+    {"command", "__main__"},
+    {"cli"},
     {"doctor", "dev", "certificate", "watch"},
     {"workshop"},
     {"running"},

@@ -303,15 +303,14 @@ def test_without_colour(drive, monkeypatch):
     drive(story, softmax=HALF)
 
 
-def test_without_an_editor_the_path_is_shown(drive, monkeypatch):
+def test_without_an_editor_none_is_offered(drive, monkeypatch):
     for name in ("VISUAL", "EDITOR", "TERM_PROGRAM"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("attention_katas.watch.editor.USUAL", ())
 
     async def story(d):
         await d.idle()
-        await d.press("o")
-        assert "set $EDITOR" in d.text("status")
-        assert "softmax.py" in d.text("status")
+        assert "o" not in d.offered()
         monkeypatch.setenv("EDITOR", "true")  # headless: the terminal cannot be given away
         await d.press("o")
         assert "true cannot be run from here" in d.text("status")

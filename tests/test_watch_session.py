@@ -371,6 +371,9 @@ def test_compare_looks_at_names_of_checks(catalog):
 
 def test_editors(tmp_path, monkeypatch):
     path = tmp_path / "softmax.py"
+    monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/vi" if name == "vi" else None)
+    assert editor(path, {}).words == ("vi", str(path))
+    monkeypatch.setattr("shutil.which", lambda name: None)
     assert editor(path, {}) is None
     vim = editor(path, {"EDITOR": "vim -n"})
     assert (vim.words, vim.windowed) == (("vim", "-n", str(path)), False)
@@ -379,7 +382,7 @@ def test_editors(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
     inside = editor(path, {"TERM_PROGRAM": "vscode", "EDITOR": "vim"})
     assert (inside.name, inside.windowed) == ("code", True)
-    assert editor(path, {"EDITOR": "'open"}) is None
+    assert editor(path, {"EDITOR": "'open"}).name == "sensible-editor"
     assert "cannot be started" in editor(path, {"EDITOR": "no-such-editor-at-all"}).start()
     assert "exit code 1" in editor(path, {"EDITOR": "false"}).start()
 

@@ -6,6 +6,6 @@ import sys
 # `python -m` puts the current folder first on sys.path, where a learner's torch.py would win.
 sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]
 
-from attention_katas.cli import entry  # noqa: E402
+from attention_katas.command import entry  # noqa: E402
 
 entry()

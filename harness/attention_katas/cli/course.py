@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from attention_katas import workspace
-from attention_katas.catalog import Kata
+from attention_katas.catalog import Catalog, Kata
 from attention_katas.cli.shared import (
     complete_names,
     katas_option,
@@ -78,15 +78,15 @@ def list_katas() -> None:
 
 
 @click.command()
-@click.argument("name", shell_complete=complete_names)
+@click.argument("name", required=False, shell_complete=complete_names)
 @katas_option
-def show(name: str) -> None:
-    """What a kata asks for, and why it exists."""
+def show(name: str | None) -> None:
+    """What a kata asks for, and why: the next kata, or NAME."""
     from attention_katas.banned import FAMILIES
     from attention_katas.reports.terminal import paragraphs
 
     katas, out = load(), screen()
-    kata = _ready(katas[name])
+    kata = _ready(katas[name or _next_name(katas)])
     out.line()
     out.line(f"{kata.name}: {kata.blurb}", "bold")
     out.line()
@@ -108,6 +108,14 @@ def show(name: str) -> None:
     out.next_step(f"write {file}, then kata run {kata.name}")
 
 
+def _next_name(katas: Catalog) -> str:
+    """The kata that is meant when none is named: the next one, or the last."""
+    from attention_katas.reports.terminal import next_kata
+
+    current = next_kata(katas, states_of(katas, workspace.find()))
+    return current.name if current else katas.ready[-1].name
+
+
 def _ready(kata: Kata) -> Kata:
     if not kata.ready:
         raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
@@ -119,14 +127,14 @@ def _ready(kata: Kata) -> Kata:
 @click.option("--level", type=click.IntRange(1), help="This rung, instead of the next one.")
 @katas_option
 def hint(name: str | None, level: int | None) -> None:
-    """The next rung of a kata's ladder of hints: of the next kata, or of that named."""
-    from attention_katas.reports.terminal import next_kata, paragraphs
+    """The next hint for the next kata, or for NAME.
+
+    Each kata has a few, from where to look to almost there; --level shows a certain one.
+    """
+    from attention_katas.reports.terminal import paragraphs
 
     katas, out = load(), screen()
-    if name is None:
-        current = next_kata(katas, states_of(katas, workspace.find()))
-        name = current.name if current else katas.ready[-1].name
-    kata = _ready(katas[name])
+    kata = _ready(katas[name or _next_name(katas)])
     ladder = kata.hints()
     if not ladder:
         raise KataError(f"{kata.name} has no hints yet", f"kata show {kata.name}")

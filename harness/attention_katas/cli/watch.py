@@ -44,8 +44,9 @@ def watch(
 ) -> None:
     """Judge after every save: the next kata, or NAME.
 
-    Save another kata's file to go there. It lists the keys that do something; with --plain,
-    which is taken where there is no terminal, ? and Enter does. q or Ctrl-C ends it.
+    Save another kata's file to go there. The keys that do something are shown below. With --plain
+    (taken where there is no terminal) you type a letter and Enter; ? and Enter lists them. q or
+    Ctrl-C ends it.
     """
     katas, space = load(), workspace.find()
     plain = plain or not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
@@ -84,8 +85,12 @@ def watch(
             run_plain(session, out, start)
         else:
             from attention_katas.watch.app import run as run_app
+            from attention_katas.watch.view import done
 
             run_app(session, start, whole, mouse=not no_mouse)
+            out = screen()
+            out.line(done(session), "bold")
+            out.next_step("kata watch")
     finally:
         saves.stop()
         # A judge that is only just starting cannot be stopped at once; nobody waits for that.

@@ -238,6 +238,8 @@ class Conversation:
             if call is not None:
                 self.hung.add(call.function)
             message = f"stopped after {error.seconds:g} s without an answer"
+            if call is not None:
+                message += ": a loop that never ends?"
             raise failures.TimedOut(message, "answered", _evidence_of(call)) from None
         except LearnerOutgrew as error:
             self._lose(call)

@@ -104,8 +104,12 @@ class Screen:
         """
         self._head(verdict, kata)
         self._checks(verdict)
+        told = False
         for diagnosis in verdict.diagnoses:
-            self._diagnosis(diagnosis, kata)
+            # "fails, too" says something only below what has a name.
+            if diagnosis.kind != v.NO_DIAGNOSIS or not diagnosis.function or told:
+                self._diagnosis(diagnosis, kata)
+                told = True
         self._why(verdict)
         self._printed(verdict)
         if verdict.outcome == v.PASSED:
@@ -188,8 +192,11 @@ class Screen:
         self._says(found, text)
         self.field("contract" if contract else "think", cause.ask, width=11)
         if cause.level:
-            command = self.complete(f"kata hint {kata.name} --level {cause.level}")
-            self.field("hint", f"{command}  ({cause.hint})", width=11)
+            self.field("hint", f"{self._hint(cause, kata)}  ({cause.hint})", width=11)
+
+    def _hint(self, cause: v.Cause, kata: Kata) -> str:
+        """What to type for the hint that speaks about a cause."""
+        return self.complete(f"kata hint {kata.name} --level {cause.level}")
 
     def _seen(self, found: v.Diagnosis) -> None:
         """How sure that is: how many answers it explains, and one of them in numbers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import time
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -23,6 +24,7 @@ from attention_katas.watch import view
 from attention_katas.watch.editor import Editor, editor
 from attention_katas.watch.session import News, Session
 
+SLOW_SECONDS = 2.0  # of judging, after which it is said how long it takes
 # What the body shows.
 VERDICT, LIST, ROUND, SOLUTION = "verdict", "list", "round", "solution"
 
@@ -80,6 +82,7 @@ class WatchApp(App[None], inherit_bindings=False):
         self.showing = VERDICT
         self.asking = False
         self._seen = ""
+        self._scrolls = False
         self.fault: Exception | None = None
         session.tell = self._hear
 
@@ -102,6 +105,11 @@ class WatchApp(App[None], inherit_bindings=False):
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
         self.call_after_refresh(self._begin)
+        self.set_interval(1.0, self._tick)
+
+    def _tick(self) -> None:
+        if self.is_drawn and self.session.judging:
+            self.query_one("#status", Static).update(self.status())
 
     def on_resize(self, _: Resize) -> None:
         self.call_after_refresh(self.draw)
@@ -169,7 +177,9 @@ class WatchApp(App[None], inherit_bindings=False):
             ROUND: lambda out: view.round_of_all(out, session),
             SOLUTION: lambda out: view.solution(out, session.kata),
         }[self.showing]
-        text = view.as_text(write, self.size.width - 3, not self.no_color, self._complete)
+        rows = self.query_one("#body").size.height
+        text = view.as_text(write, self.size.width - 3, not self.no_color, self._complete, rows)
+        self._scrolls = text.plain.count("\n") + 1 > rows > 0
         body = self.query_one("#text", Static)
         body.set_class(self.showing == VERDICT and session.judging, "old")
         body.update(text)
@@ -182,9 +192,11 @@ class WatchApp(App[None], inherit_bindings=False):
         elif session.in_round and session.busy:
             parts.append(f"judging {session.busy.name} ...")
         elif session.judging:
-            parts.append(
-                "judging ..." if session.verdict is None else "judging ... (old verdict shown)"
-            )
+            says = "judging ..." if session.verdict is None else "judging ... (old verdict shown)"
+            taken = time.monotonic() - session.since if session.since else 0.0
+            if taken >= SLOW_SECONDS:
+                says += f", for {taken:.0f} s: a call may take 10 s"
+            parts.append(says)
         if session.same_at is not None:
             parts.append(f"saw a save at {view.clock(session.same_at)}, nothing changed")
         elif session.saved_at is not None:
@@ -214,6 +226,8 @@ class WatchApp(App[None], inherit_bindings=False):
             found = [(f"1-{count}", "go there"), ("esc", "back"), ("q", "quit")]
         elif self.showing != VERDICT:
             found = [("esc", "back"), *found]
+        if self._scrolls:
+            found = [*found[:-1], ("↑↓", "scroll"), found[-1]]
         return view.key_lines(found, self.size.width - 2)
 
     # Doing.

@@ -18,6 +18,7 @@ WINDOWED = {
     "vscodium", "windsurf", "xdg-open", "xed", "zed",
 }  # fmt: skip
 LIKE_CODE = {"code", "code-insiders", "codium", "cursor", "positron", "vscodium", "windsurf"}
+USUAL = ("sensible-editor", "nano", "vim", "vi")
 WAITS = {"--wait", "-w"}
 
 
@@ -51,7 +52,7 @@ class Editor:
 
 
 def editor(path: Path, environment: Mapping[str, str] = os.environ) -> Editor | None:
-    """The learner's editor: $VISUAL, the VS Code whose terminal this is, or $EDITOR."""
+    """$VISUAL, the VS Code whose terminal this is, $EDITOR, or what is usually there."""
     inside = environment.get("TERM_PROGRAM") == "vscode" and shutil.which("code")
     for asked in (environment.get("VISUAL"), "code" if inside else "", environment.get("EDITOR")):
         try:
@@ -60,7 +61,8 @@ def editor(path: Path, environment: Mapping[str, str] = os.environ) -> Editor | 
             continue
         if words:
             return _command(words, path)
-    return None
+    found = next((name for name in USUAL if shutil.which(name)), None)
+    return _command([found], path) if found else None
 
 
 def _command(words: list[str], path: Path) -> Editor:

@@ -74,7 +74,7 @@ class Plain:
     def welcome(self) -> None:
         session = self.session
         shown = session.space.shown(session.kata)
-        told = f"watching {shown}; {view.done(session)}; ? lists what you can type"
+        told = f"watching {shown}; {view.done(session)}; ? and Enter lists what you can type"
         self._write(lambda out: out.line(told))
         if session.notice:
             self._write(lambda out: out.line(session.notice))
@@ -111,7 +111,7 @@ class Plain:
             kata = ready[int(word) - 1] if numbered else self.session.catalog[word]
         except NoSuchKata as error:
             said = error.message
-            self._write(lambda out: out.line(f"{said}; ? lists what you can type"))
+            self._write(lambda out: out.line(f"{said}; ? and Enter lists what you can type"))
             return
         if kata.ready:
             self.session.go(kata)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -20,6 +20,7 @@ from attention_katas.errors import KataError, ProgressUnavailable
 from attention_katas.intake import blank, take_in
 from attention_katas.progress import DONE, Progress, State
 from attention_katas.submission import Submission
+from attention_katas.watch.editor import editor
 from attention_katas.watch.saves import CHANGED, GONE, Save
 from attention_katas.workshop.bench import Bench, Cancelled
 from attention_katas.workspace import Workspace
@@ -107,6 +108,7 @@ class Session:
         self._look_again = False
         self._lasting = False  # the notice outlives the save that it is about
         self._closed = False
+        self.since: float | None = None
         self._worker = threading.Thread(target=self._work, name="judging", daemon=True)
         self._restate()
         self.kata = self._first(name)
@@ -172,13 +174,12 @@ class Session:
 
     @property
     def following(self) -> Kata | None:
-        """The kata to go to from here: the next one; from the last, the first that is not done."""
+        """The kata to go to from here: the next that is not done; if all are, the next one."""
         ready = self.catalog.ready
-        later = ready[ready.index(self.kata) + 1 :]
-        if later:
-            return later[0]
-        others = (kata for kata in ready if kata is not self.kata and not self._done(kata))
-        return next(others, None)
+        here = ready.index(self.kata)
+        others = [*ready[here + 1 :], *ready[:here]]
+        waiting = (kata for kata in others if not self._done(kata))
+        return next(waiting, next(iter(ready[here + 1 :]), None))
 
     def available(self) -> tuple[str, ...]:
         """The actions that do something now."""
@@ -191,7 +192,7 @@ class Session:
             PREVIOUS: self.kata is not ready[0],
             LIST: len(ready) > 1,
             HINT: not self.passed and self._rungs.get(self.kata.name, 0) < rungs,
-            OPEN: True,
+            OPEN: editor(self.space.path(self.kata)) is not None,
             RERUN: started and not self.judging and not self.in_round,
             ALL: len(ready) > 1 and not self.in_round,
             RESET: started or (verdict is not None and not self.space.path(self.kata).exists()),
@@ -276,11 +277,22 @@ class Session:
         self.notice, self.round, self.milliseconds = "", [], None
         self._want(Request(tuple(self.catalog.ready), everything=True))
 
+    @property
+    def advised(self) -> int:
+        """The rung that the diagnosis points to; 0 if it points to none."""
+        found = self.verdict.diagnoses if self.verdict else []
+        return next((cause.level for one in found for cause in one.causes if cause.level), 0)
+
     def next_hint(self) -> None:
-        """The next rung; how far the learner went is remembered, as by `kata hint`."""
+        """The rung that the diagnosis points to, and from there the next one.
+
+        How far the learner went is remembered, as by `kata hint`.
+        """
         name, rungs = self.kata.name, len(self.kata.hints())
         known = self._kept(lambda: self._progress.hint_level(name), 0)
-        level = self._rungs[name] = min((self._rungs.get(name) or known) + 1, rungs)
+        shown = self._rungs.get(name, 0)
+        following = shown + 1 if shown else self.advised or known + 1
+        level = self._rungs[name] = min(following, rungs)
         if level > known:
             self._kept(lambda: self._progress.set_hint_level(name, level), None)
 
@@ -357,7 +369,7 @@ class Session:
 
     def _judge(self, request: Request) -> None:
         for kata in request.katas:
-            self.busy = kata
+            self.busy, self.since = kata, time.monotonic()
             if request.everything:
                 self.tell(News(ROUND))
             found = take_in(self.catalog, kata, self.space.path(kata), self.space.shown(kata))
@@ -412,6 +424,10 @@ class Session:
                 return False
             self._changes[name] = compare(self.verdicts.get(name), verdict)
             self.verdicts[name] = verdict
+            if verdict.outcome == v.PASSED:
+                self._rungs.pop(name, None)  # the hint has done its work
+                if name in self.states:  # what is recorded says so in a moment
+                    self.states[name] = replace(self.states[name], name=DONE)
             if request.everything:
                 self.round = [*self.round, verdict]
             elif self.kata.name == name:
@@ -458,5 +474,7 @@ def compare(before: v.Verdict | None, after: v.Verdict) -> list[Change] | None:
     return [
         Change(number, check.title, check.outcome == v.PASSED)
         for number, check in enumerate(after.checks, 1)
-        if check.name in passed and passed[check.name] != (check.outcome == v.PASSED)
+        if check.name in passed
+        and check.outcome not in (v.NOT_REACHED, v.NOT_VERIFIED)  # these wait, or were not asked
+        and passed[check.name] != (check.outcome == v.PASSED)
     ]

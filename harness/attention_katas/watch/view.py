@@ -19,6 +19,8 @@ from attention_katas.watch import session as s
 from attention_katas.watch.session import Change, Session
 
 CHANGES = 4  # so many lines at most for each kind
+ROOMY = 34  # rows in which all checks have a line of their own
+QUIET = (v.PASSED, v.NOT_REACHED, v.NOT_VERIFIED, v.NOT_WRITTEN)
 KEYS = {
     s.NEXT: "n",
     s.PREVIOUS: "p",
@@ -48,8 +50,28 @@ LABELS = {
 class Body(Screen):
     """The screens of `kata run`, below a line that says the kata and its outcome already."""
 
+    rows = 0
+    hint_key = ""
+
     def _head(self, verdict: v.Verdict, kata: Kata) -> None:
         self._facts(verdict)
+
+    def _checks(self, verdict: v.Verdict) -> None:
+        """In a low window only those that fail, so that what is behind them is in sight."""
+        failing = [c for c in verdict.checks if c.outcome not in QUIET]
+        if not 0 < self.rows < ROOMY or not failing:
+            super()._checks(verdict)
+            return
+        for check in failing[:CHANGES]:
+            self.item(self.signs.failed, "red", check.title)
+        counted = [(len(failing) - CHANGES, "more fail"), (verdict.passed, "pass")]
+        counted += [(verdict.total - verdict.passed - len(failing), "wait")]
+        told = ", ".join(f"{count} {what}" for count, what in counted if count > 0)
+        self.line(f"({told})", "dim", indent=4)
+        self.line()
+
+    def _hint(self, cause: v.Cause, kata: Kata) -> str:
+        return self.hint_key or super()._hint(cause, kata)
 
 
 def outcome_style(outcome: str) -> str:
@@ -173,6 +195,13 @@ def round_of_all(screen: Screen, session: Session) -> None:
     """How far judging every kata has come, or what came of it."""
     if session.round:
         screen.summary(session.round)
+        failing = [one for one in session.round if one.outcome != v.PASSED]
+        if not session.in_round:
+            screen.next_step(
+                f"esc, then save {failing[0].file} or go to {failing[0].kata}"
+                if failing
+                else "q, then kata checkpoint"
+            )
     if session.in_round:
         name = session.busy.name if session.busy else session.catalog.ready[0].name
         ready = session.catalog.ready
@@ -208,9 +237,16 @@ def signs(session: Session, glyphs: Glyphs) -> Text:
 
 
 def as_text(
-    write: Callable[[Screen], None], width: int, colour: bool, complete: Callable[[str], str]
+    write: Callable[[Screen], None],
+    width: int,
+    colour: bool,
+    complete: Callable[[str], str],
+    rows: int = 0,
 ) -> Text:
-    """What `write` puts on a screen of that width, as one text with its colours."""
+    """What `write` puts on a screen of that width, as one text with its colours.
+
+    rows: how many can be seen at once.
+    """
     out = Console(
         file=io.StringIO(),
         width=max(width, 20),
@@ -224,7 +260,7 @@ def as_text(
         legacy_windows=False,
     )
     screen = Body(out, complete)
-    screen.signs = UNICODE
+    screen.signs, screen.rows, screen.hint_key = UNICODE, rows, "h"
     write(screen)
     file = out.file
     assert isinstance(file, io.StringIO)

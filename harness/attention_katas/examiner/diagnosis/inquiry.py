@@ -63,7 +63,8 @@ class Case:
     """One failed submission: what is known, what was recorded, and how to ask more.
 
     silent: the process that is asked knows what no learner's code may know, so nothing that it
-    answers is shown; made_right: which parts were wrong as well, and are right there.
+    answers is shown; made_right: which parts were wrong as well, and are right there. hung:
+    functions that gave no answer in time.
     """
 
     knowledge: Knowledge
@@ -77,6 +78,7 @@ class Case:
     until: float
     silent: bool = False
     made_right: str = ""
+    hung: frozenset[str] = frozenset()
 
     def probes_of(self, function: str) -> list[probing.Question]:
         """All questions that the kata's probes ask of a function."""
@@ -117,6 +119,7 @@ def case_of(current: Round, knowledge: Knowledge, take: Callable[[Submission], L
         take=take,
         give_back=current.give_back,
         until=time.monotonic() + ALL_SECONDS,
+        hung=frozenset(current.hung),
     )
 
 
@@ -129,7 +132,8 @@ def suspect(case: Case) -> list[v.Diagnosis]:
 def diagnose(case: Case) -> list[v.Diagnosis]:
     """A diagnosis for each function of the kata with which a check failed, in their order."""
     kata = case.knowledge.kata
-    failing = {call.function for call in case.failed}
+    # One that ran into its time limit would do so again at every question.
+    failing = {call.function for call in case.failed} - case.hung
     unwritten = case.submission.unwritten.get(kata.module, frozenset())
     wrong = [name for name in kata.functions if name in failing and name not in unwritten]
     with behaviour.quiet():
