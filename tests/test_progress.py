@@ -86,3 +86,10 @@ def test_two_writers_wait_for_each_other(progress):
     other.close()
     reader.record(verdict(), "source")
     assert reader.attempts("softmax") == 2
+
+
+def test_a_workspace_that_was_moved_away_is_not_made_again(tmp_path):
+    gone = tmp_path / "moved" / ".kata" / "progress.db"
+    with pytest.raises(ProgressUnavailable):
+        Progress(gone).hint_level("softmax")
+    assert not (tmp_path / "moved").exists()

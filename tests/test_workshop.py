@@ -276,6 +276,63 @@ def test_a_fork_that_dies_gives_no_verdict(place, catalog, monkeypatch):
     assert client.for_katas(catalog, "cpu").judge(found) is None
 
 
+def test_a_fork_that_is_stopped_gives_no_verdict_and_is_ended(place, catalog, monkeypatch):
+    place.up()
+    monkeypatch.setattr(client, "SILENT_SECONDS", 3.0)
+    receive, stopped = messages.receive, []
+
+    def hearing(line):
+        found = receive(line)
+        if found and "taken" in found:
+            stopped.append(found["taken"])
+            os.kill(found["taken"], signal.SIGSTOP)
+        return found
+
+    monkeypatch.setattr(messages, "receive", hearing)
+    found = submission_of(catalog, "softmax", RIGHT)
+    assert client.for_katas(catalog, "cpu").judge(found) is None
+    eventually(lambda: not lives(stopped[0]))
+
+
+def test_who_works_long_is_waited_for(place, catalog, monkeypatch):
+    place.up()
+    monkeypatch.setattr(client, "SILENT_SECONDS", 2.5)
+    pause = "    if x.shape == (6,):\n        import time\n\n        time.sleep(4)\n"
+    head, body = RIGHT.split("dim=-1):\n")
+    slow = submission_of(catalog, "softmax", f"{head}dim=-1):\n{pause}{body}")
+    assert client.for_katas(catalog, "cpu").judge(slow).outcome == v.PASSED
+
+
+def test_a_submission_too_large_to_send_is_judged_here(place, catalog):
+    place.up()
+    huge = submission_of(catalog, "softmax", RIGHT + "#" * (9 << 20))
+    assert client.for_katas(catalog, "cpu").judge(huge) is None
+
+
+def test_a_bench_gets_on_when_the_socket_is_taken_away(place, catalog):
+    place.up()
+    bench = open_bench(catalog, "cpu")
+    place.where.socket.unlink()
+    started = time.monotonic()
+    assert bench.judge(submission_of(catalog, "softmax", RIGHT)).outcome == v.PASSED
+    assert time.monotonic() - started < 25
+    bench.close()
+
+
+def test_a_limit_of_the_shell_is_not_left_behind(monkeypatch):
+    monkeypatch.setenv("KATA_COLD", "")
+    monkeypatch.setenv("CI", "")
+    monkeypatch.setattr("resource.getrlimit", lambda _: (40, 40))
+    assert "processor time" in client.why_not()
+
+
+@pytest.mark.parametrize("closed", ["<&- >&-", "<&- >&- 2>&-", ">&- 2>&-"])
+def test_closed_streams_cost_no_verdict(space, closed):
+    (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
+    command = f"'{sys.executable}' -m attention_katas run softmax --cold {closed}"
+    assert subprocess.run(["sh", "-c", command], cwd=space, check=False).returncode == 0
+
+
 def test_one_that_does_not_answer_is_ended(place, catalog, monkeypatch):
     stopped = place.up()["pid"]
     monkeypatch.setattr(client, "ACCEPT_SECONDS", 0.5)
@@ -357,12 +414,12 @@ def test_the_address_tells_what_the_workshop_is_made_of(monkeypatch, tmp_path):
 
     before = address()
     assert address() == before
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    assert address() != before
-    assert address().family == before.family
+    monkeypatch.setenv("TORCH_SHOW_CPP_STACKTRACES", "1")
+    assert address().family != before.family
     monkeypatch.undo()
     monkeypatch.setattr(module, "__version__", "9")
-    assert address() != before
+    assert address().key != before.key
+    assert address().family == before.family
     monkeypatch.undo()
     changed = tmp_path / "package"
     changed.mkdir()
@@ -372,8 +429,11 @@ def test_the_address_tells_what_the_workshop_is_made_of(monkeypatch, tmp_path):
     os.utime(changed / "one.py", (1, 1))
     assert address().key != edited.key
     monkeypatch.undo()
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    for name in ("PYTHONIOENCODING", "PYTHONSTARTUP", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, "4")
     assert address() == before
+    monkeypatch.setattr(os, "getpriority", lambda *_: 15)
+    assert address().family != before.family
 
 
 def test_strangers_and_nonsense_are_hung_up_on(place):

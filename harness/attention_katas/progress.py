@@ -83,6 +83,7 @@ class Progress:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.notice = ""
+        self.patience = 10.0  # seconds to wait for another process that writes
 
     def record(self, verdict: v.Verdict, source: str) -> None:
         """Keep an attempt, and the source of the first pass."""
@@ -172,10 +173,10 @@ class Progress:
 
     def _connect(self) -> sqlite3.Connection:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(exist_ok=True)  # not a workspace that was moved away
         except OSError as error:
             raise self._unavailable(error) from None
-        db = sqlite3.connect(self.path, timeout=10.0)
+        db = sqlite3.connect(self.path, timeout=self.patience)
         try:
             version = db.execute("pragma user_version").fetchone()[0]
             if version > 1:

@@ -54,6 +54,9 @@ class Group(click.Group):
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise  # a closed pipe is the reader's choice; click ends quietly
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                say("what it says could not be written: there is no space left", "kata list")
+                ctx.exit(OUR_FAULT)
             if "KATA_TRACEBACK" in os.environ:
                 raise
             say(

@@ -64,7 +64,9 @@ def watch(
     gc.enable()  # switched off for commands that are soon over
     # Of a learner's source that is only parsed here; the verdict says what there is to say.
     warnings.simplefilter("ignore", SyntaxWarning)
-    session = Session(katas, space, progress_of(space), open_bench(katas, device, spawn), name)
+    progress = progress_of(space)
+    progress.patience = 1.0  # the next save is not to wait for it
+    session = Session(katas, space, progress, open_bench(katas, device, spawn), name)
     names = [kata.file for kata in katas.ready]
     saves = Saves(space.root, names, session.saved, session.polls, poll=poll)
 

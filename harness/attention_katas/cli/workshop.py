@@ -39,6 +39,9 @@ def status() -> None:
     out.field("made", judged, indent=2, width=10)
     if found["memory_mb"]:
         out.field("memory", f"{found['memory_mb']:.0f} MB", indent=2, width=10)
+    more = sum(client.ask(each, "status") is not None for each in where.all()) - 1 if where else 0
+    if more:
+        out.field("more", f"{more}, for other versions or environments", indent=2, width=10)
     left = found["idle_seconds_left"]
     ends = "not while it is in use" if left is None else f"in {left / 60:.0f} min without work"
     out.field("ends", ends, indent=2, width=10)

@@ -48,7 +48,7 @@ class Plain:
                 write(self.screen)
         except (OSError, ValueError, SystemExit):  # rich makes the last of a closed pipe
             self._broken = True
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGTERM)  # SIGINT may be ignored in a script
 
     def _print(self, out: Screen, news: News) -> None:
         session = self.session

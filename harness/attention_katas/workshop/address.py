@@ -24,19 +24,20 @@ PACKAGE = Path(__file__).resolve().parents[1]
 # Bytes of the folder's path. That of a socket may have 107, and the name takes up to 45: with the
 # process that is about to put it there.
 LONGEST = 107 - 45
-# Variables by these names are read by Python, by torch and its libraries as they start.
+# Variables that change what Python finds, or how torch and its libraries compute. (Those that say
+# how many threads there are do not count: a workshop has one.)
 READ_AT_START = (
-    *("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_", "KMP_", "GOMP_"),
-    *("CUDA_", "TORCH_", "PYTORCH_", "ATEN_", "MALLOC_", "GLIBC_"),
+    *("PYTHONPATH", "PYTHONHOME", "LD_", "CUDA_VISIBLE_DEVICES"),
+    *("TORCH_", "PYTORCH_", "ATEN_", "OPENBLAS_CORE", "OPENBLAS_L2"),
 )
-
-# Of those, what concerns only the process that has them.
-OF_THE_CALLER = ("PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONUTF8")
 
 
 @dataclass(frozen=True)
 class Address:
-    """Of one workshop. `family` is the same for older and newer ones of the same installation."""
+    """Of one workshop. `family` is the same for older and newer ones of the same installation.
+
+    Not for those that were started with other limits or variables: these live side by side.
+    """
 
     folder: Path
     family: str
@@ -50,10 +51,14 @@ class Address:
     def lock(self) -> Path:
         return self.folder / f"{self.family}-{self.key}.lock"
 
-    def others(self) -> list[Path]:
-        """Sockets of workshops that this one replaces, those that are gone among them."""
-        locks = self.folder.glob(f"{self.family}-*.lock")
-        return [lock.with_suffix(".sock") for lock in locks if lock != self.lock]
+    def others(self) -> list[Address]:
+        """Those that this one replaces, those that are gone among them."""
+        return [found for found in self.all() if found.family == self.family and found != self]
+
+    def all(self) -> list[Address]:
+        """Every workshop of this user of which there is a trace."""
+        names = {path.stem for path in self.folder.glob("*-*.[ls]o[c]k")}
+        return [Address(self.folder, *name.split("-", 1)) for name in sorted(names)]
 
 
 def address() -> Address | None:
@@ -61,7 +66,8 @@ def address() -> Address | None:
     folder = _folder()
     if folder is None:
         return None
-    return Address(folder, _short(str(PACKAGE), sys.prefix), _short(*_made_of()))
+    family = _short(str(PACKAGE), sys.prefix, *_surroundings())
+    return Address(folder, family, _short(*_made_of()))
 
 
 def _folder() -> Path | None:
@@ -97,11 +103,21 @@ def _made_of() -> Iterator[str]:
         # What is installed beside it changes the time of the folder that holds them all.
         torch = Path(found.origin).parent
         yield from (_when(torch.parent), _when(torch), _when(torch / "version.py"))
+
+
+def _surroundings() -> Iterator[str]:
+    """What a process has from where it was started, and a workshop would keep."""
+    import resource
+
     for name in sorted(os.environ):
-        if name.startswith(READ_AT_START) and name not in OF_THE_CALLER:
+        if name.startswith(READ_AT_START):
             yield f"{name}={os.environ[name]}"
     for name in ("mnt", "pid", "user", "net"):
         yield _namespace(name)
+    yield str(os.getpriority(os.PRIO_PROCESS, 0))
+    yield str(sorted(os.sched_getaffinity(0)))
+    for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC):
+        yield str(resource.getrlimit(limit))
 
 
 def _files(folder: Path) -> Iterator[str]:

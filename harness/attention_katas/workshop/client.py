@@ -13,10 +13,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog, content_root
+from attention_katas.learner import frames
 from attention_katas.submission import Submission
 from attention_katas.workshop import messages
 from attention_katas.workshop.address import Address, address
@@ -25,6 +26,8 @@ SWITCH = "KATA_COLD"
 IDLE_SECONDS = 15 * 60.0
 # Until a workshop must have taken a request. One that has only just begun is slow to.
 ACCEPT_SECONDS = 6.0
+# A fork says every second that it is at work. One that is silent for so long has been stopped.
+SILENT_SECONDS = 12.0
 BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1])['path']; "
 BOOT += "from attention_katas.workshop import process; process.main(sys.argv[1])"
 
@@ -37,9 +40,17 @@ def why_not() -> str:
         return f"{SWITCH} is set"
     if os.environ.get("CI", "") not in ("", "0", "false"):
         return "CI is set"
+    if _cpu_limit():
+        return "the processor time of this shell is limited, and would be that of the workshop"
     if address() is None:
         return "there is no private folder for its socket"
     return ""
+
+
+def _cpu_limit() -> bool:
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_CPU) != (resource.RLIM_INFINITY,) * 2
 
 
 class Client:
@@ -98,7 +109,7 @@ def judge(
 
     One that does not even take the request is ended.
     """
-    with contextlib.closing(line):
+    with contextlib.closing(line), _ended_with_us() as fork:
         try:
             messages.send(line, {**messages.pack(submission, seed), "device": device})
             taken = messages.receive(line)
@@ -106,17 +117,36 @@ def judge(
             with contextlib.suppress(OSError):
                 os.kill(messages.peer(line)[0], signal.SIGKILL)
             return None
-        except (OSError, messages.Garbled):
+        except (OSError, messages.Garbled, frames.BadFrame):
             return None
-        if taken is None or "taken" not in taken:
+        if taken is None or not isinstance(taken.get("taken"), int):
             return None
-        line.settimeout(None)
+        fork.append(taken["taken"])
+        line.settimeout(SILENT_SECONDS)
         meanwhile()
         try:
-            answer = messages.receive(line)
-            return v.from_dict(answer["verdict"]) if answer else None
+            while (answer := messages.receive(line)) and "busy" in answer:
+                continue
+            verdict = v.from_dict(answer["verdict"]) if answer else None
         except (OSError, messages.Garbled, KeyError, TypeError):
             return None
+        fork.clear()  # it ends by itself
+        return verdict
+
+
+@contextlib.contextmanager
+def _ended_with_us() -> Iterator[list[int]]:
+    """The fork that judges for us, if it has not done so when we are through with it: end it.
+
+    It ends when we hang up, unless somebody has stopped it.
+    """
+    forks: list[int] = []
+    try:
+        yield forks
+    finally:
+        for pid in forks:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def ask(where: Address, what: str) -> messages.Message | None:
@@ -158,22 +188,35 @@ def start(where: Address, idle_seconds: float = IDLE_SECONDS) -> None:
 
 def stop_others(where: Address) -> None:
     """End the workshops of what was installed here before, and clear away what they left."""
-    for path in where.others():
-        older = Address(where.folder, where.family, path.stem.rpartition("-")[2])
-        if ask(older, "stop") is None:
+    for older in where.others():
+        if ask(older, "stop") is None and not is_held(older):
             for left in (older.socket, older.lock):
                 with contextlib.suppress(OSError):
                     left.unlink()
 
 
+def is_held(where: Address) -> bool:
+    """Whether there is a process that is the workshop of this address, or about to be."""
+    import fcntl
+
+    try:
+        with open(where.lock, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
 def stop(where: Address, seconds: float = 5.0) -> bool:
-    """End the workshop; whether there was one."""
-    answer = ask(where, "stop")
-    pid = answer.get("stopped") if answer else None
+    """End the workshop, and those of other versions and environments; whether there was one."""
+    answers = [ask(each, "stop") for each in where.all()]
+    pids = [answer["stopped"] for answer in answers if answer and "stopped" in answer]
     until = time.monotonic() + seconds
-    while isinstance(pid, int) and _lives(pid) and time.monotonic() < until:
+    while any(map(_lives, pids)) and time.monotonic() < until:
         time.sleep(0.01)
-    return isinstance(pid, int)
+    return bool(pids)
 
 
 def _lives(pid: int) -> bool:

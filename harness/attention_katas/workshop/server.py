@@ -33,7 +33,7 @@ from attention_katas.workshop import messages
 from attention_katas.workshop.address import Address
 
 REQUEST_SECONDS = 1.0
-LOOK_SECONDS = 30.0  # between two looks at whether the socket is still there
+LOOK_SECONDS = 3.0  # between two looks at whether the socket is still there
 # Learner processes that a run takes beside one for each check: to load, and to ask once more.
 EXTRA = 6
 
@@ -273,12 +273,22 @@ class Workshop:
             line.settimeout(None)
             messages.send(line, {"taken": os.getpid()})
             threading.Thread(target=_end_when_hung_up, args=[line], daemon=True).start()
+            done = threading.Event()
+            busy = threading.Thread(target=_say_busy, args=[line, done], daemon=True)
+            busy.start()
             submission = messages.unpack(request, self.catalog)
-            messages.send(
-                line, {"verdict": self.judge.judge(submission, request.get("seed")).to_dict()}
-            )
+            verdict = self.judge.judge(submission, request.get("seed"))
+            done.set()
+            busy.join()
+            messages.send(line, {"verdict": verdict.to_dict()})
         finally:
             os._exit(0)
+
+
+def _say_busy(line: socket.socket, done: threading.Event) -> None:
+    while not done.wait(1.0):
+        with contextlib.suppress(OSError):
+            messages.send(line, {"busy": True})
 
 
 def _end_when_hung_up(line: socket.socket) -> None:
