@@ -14,6 +14,7 @@ from attention_katas.errors import CouldNotGrade
 from attention_katas.learner import wire
 from attention_katas.learner.host import LearnerDied, LearnerTimedOut
 from attention_katas.learner.limits import Limits
+from attention_katas.learner.locks import environment
 from attention_katas.learner.start import start_learners
 from attention_katas.running import hidden_paths
 
@@ -66,7 +67,7 @@ def answer(learners, source, key="k"):
 
 def test_the_environment_is_empty(learners, monkeypatch):
     source = "import os\ndef softmax(x):\n    return dict(os.environ)"
-    assert answer(learners, source) == "{}"
+    assert answer(learners, source) == str(environment.CONSTANT)
 
 
 def test_nothing_of_ours_is_loaded(learners):

@@ -55,7 +55,7 @@ class Group(click.Group):
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise  # a closed pipe is the reader's choice; click ends quietly
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-                say("what it says could not be written: there is no space left", "kata list")
+                say(f"this could not be written: {error.strerror}", "make room, then once more")
                 ctx.exit(OUR_FAULT)
             if "KATA_TRACEBACK" in os.environ:
                 raise
