@@ -174,7 +174,9 @@ def workspace() -> Iterator[tuple[Path, dict[str, str]]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer saves and katas: under 40 s")
+    parser.add_argument(
+        "--quick", action="store_true", help="softmax only, fewer saves: under 40 s"
+    )
     quick = parser.parse_args().quick
     with workspace() as (space, environment):
         found = {}
@@ -182,7 +184,7 @@ def main() -> None:
             watch = Watch(space, kata, environment)
             watch.save(True)
             wait_until_warm(environment)
-            found[kata] = saves(watch, 10 if quick else 100)
+            found[kata] = saves(watch, 6 if quick else 100)
             watch.close()
             print(f"save to verdict, {kata:16}", *(f"{k} {v:.0f} " for k, v in found[kata].items()))
         watch = Watch(space, "softmax", environment, "--spawn")
