@@ -71,6 +71,15 @@ def test_a_lost_lane_costs_no_verdict(catalog, judge, two_lanes, monkeypatch):
         os.waitpid(lane[0], 0)
 
 
+def test_no_second_process_means_one_lane(catalog, judge, two_lanes, monkeypatch):
+    def refused():
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refused)
+    found = submission_of(catalog, "softmax", WRONG)
+    assert plain(two_lanes.judge(found, 7)) == plain(judge.judge(found, 7))
+
+
 def test_one_core_means_one_lane(monkeypatch):
     monkeypatch.setattr(lanes, "_cores", lambda: 1)
     assert not lanes.can_run([None] * 9)

@@ -244,7 +244,10 @@ class Judge:
             return None
         if not lanes.can_run(self.checks_of(kata)):
             return None
-        return _Lane(self._session, learners, kata.banned, self._begin, rehearse)
+        try:
+            return _Lane(self._session, learners, kata.banned, self._begin, rehearse)
+        except OSError:  # no more processes, or the one that they come from was lost
+            return None
 
     def get_ready(self, submission: Submission, called: Callable[[], bool]) -> None:
         """Expect a submission to this kata: open its second lane and rehearse, until `called`."""

@@ -64,7 +64,7 @@ class Lane:
     """A second examiner that waits for its part of a submission: a fork of this process.
 
     begin: makes a round of a submission and a seed, and says which checks there are. rehearse: what
-    to do until there is something to do, in small steps.
+    to do until there is something to do, in small steps. Raises OSError when it cannot be had.
     """
 
     def __init__(
@@ -79,10 +79,17 @@ class Lane:
         self.line, self._theirs = socket.socketpair()
         self.plain, self._plain = os.pipe()
         self.later, self._later = os.pipe()
-        learners.second_line(bans)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside other threads
-            parent, self.pid = os.getpid(), os.fork()
+        try:
+            learners.second_line(bans)
+            with warnings.catch_warnings():
+                # Of forking beside other threads.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                parent, self.pid = os.getpid(), os.fork()
+        except OSError:
+            self._theirs.close()
+            self._close()
+            learners.forget_second_line()
+            raise
         if not self.pid:
             self._live(parent, rehearse)
         self._theirs.close()
@@ -99,11 +106,14 @@ class Lane:
         with contextlib.suppress(OSError):  # it is gone; then all is done here
             _say(self.line, (submission, seed))
 
-    def end(self) -> None:
+    def _close(self) -> None:
         self.line.close()
         for descriptor in (self.plain, self.later, self._plain, self._later):
             if descriptor >= 0:
                 os.close(descriptor)
+
+    def end(self) -> None:
+        self._close()
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)

@@ -114,9 +114,6 @@ class WorkshopBench:
 
     def _connected(self, turn: int) -> socket.socket | None:
         """A line to the workshop, started first if there is none; None if that does not help."""
-        line = connect(self._client.where)
-        if line is not None:
-            return line
         until = time.monotonic() + START_SECONDS
         again = 0.0
         while time.monotonic() < until and not self._closed:
