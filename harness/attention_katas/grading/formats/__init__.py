@@ -1,0 +1,84 @@
+"""How results are written down: one module for each format, found by its being here.
+
+A format module has
+
+    SUMMARY   one line for `kata grade --help`
+    FILE      where it goes unless the caller says: a file name, or "$NAME" for the file that an
+              environment variable names (those are added to, never replaced), or "-"
+    CLASS     whether one document holds many students (else there is one for each student)
+
+    def render(results: Sequence[Result], about: About) -> str
+
+and its name is the module's. `results` have been shaped for the student's eyes already, unless the
+module sets TEACHER = True (a document that only the teacher reads).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+from attention_katas.errors import KataError
+from attention_katas.grading.results import FEEDBACK, NAMED, Result, shaped
+
+
+@dataclass(frozen=True)
+class About:
+    """What a format may need beside the results.
+
+    title: of the assignment. fail_under: percent of the points below which a grade is to look
+    red, or None. given: files that a format fills in, by the option's name ("worksheet",
+    "gradebook"). environment: of this process.
+    """
+
+    title: str = "Attention katas"
+    feedback: str = NAMED
+    fail_under: float | None = None
+    given: Mapping[str, Path] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def __post_init__(self) -> None:
+        assert self.feedback in FEEDBACK, self.feedback
+
+
+def names() -> list[str]:
+    """Names of all formats, as they are typed."""
+    found = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name.replace("_", "-") for name in found if not name.startswith("_"))
+
+
+def load(name: str) -> ModuleType:
+    """The module of a format. Raises KataError for one that is not there."""
+    if name not in names():
+        raise KataError(
+            f"there is no format called {name!r}; there are {', '.join(names())}",
+            "kata grade --help",
+        )
+    return importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+
+
+def is_too_low(result: Result, fail_under: float | None) -> bool:
+    """Whether a result is below the threshold. What could not be graded counts as full."""
+    if fail_under is None:
+        return False
+    benefit = sum(item.worth for item in result.items if item.points is None)
+    return 100 * (result.points + benefit) < fail_under * result.worth
+
+
+def render(name: str, results: Sequence[Result], about: About) -> str:
+    """All results in a format. Raises KataError when it cannot hold them."""
+    module = load(name)
+    if not module.CLASS and len(results) != 1:
+        raise KataError(
+            f"{name} holds one submission, and here are {len(results)}",
+            "name one student's folder, or take csv or json",
+        )
+    if not getattr(module, "TEACHER", False):
+        results = [shaped(result, about.feedback) for result in results]
+    text: str = module.render(results, about)
+    return text

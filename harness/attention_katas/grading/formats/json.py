@@ -1,0 +1,47 @@
+"""Everything, as JSON: for programs of your own. The schema stands in docs/grades.schema.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from attention_katas.grading.formats import About
+from attention_katas.grading.results import Result
+
+SUMMARY = "everything, for programs"
+FILE = "-"
+CLASS = True
+SCHEMA = 1
+
+
+def render(results: Sequence[Result], about: About) -> str:
+    document = {
+        "schema": SCHEMA,
+        "title": about.title,
+        "feedback": about.feedback,
+        "results": [_one(result) for result in results],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _one(result: Result) -> dict[str, Any]:
+    return {
+        "student": result.student.id,
+        "name": result.student.name,
+        "ids": dict(result.student.ids),
+        "late": result.late,
+        "remarks": result.remarks,
+        "graded": result.graded,
+        "points": result.points,
+        "worth": result.worth,
+        "katas": [
+            {
+                "kata": item.kata,
+                "points": item.points,
+                "worth": item.worth,
+                "verdict": item.verdict.to_dict(),
+            }
+            for item in result.items
+        ],
+    }
