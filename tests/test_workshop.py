@@ -184,7 +184,8 @@ def test_who_hangs_up_ends_what_was_started(place, catalog):
     """A closed terminal, kill -9 of the command: nothing goes on."""
     workshop = place.up()["pid"]
     line = client.connect(place.where)
-    messages.send(line, messages.pack(submission_of(catalog, "softmax", HANGS), 0))
+    asked = submission_of(catalog, "softmax", HANGS).to_dict()
+    messages.send(line, {"do": "judge", **asked, "seed": 0})
     taken = messages.receive(line)["taken"]
     eventually(lambda: len(children(taken)) >= 1)
     line.close()

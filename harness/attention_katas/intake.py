@@ -7,6 +7,7 @@ importing torch.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,11 +23,21 @@ def take_in(catalog: Catalog, kata: Kata, path: Path, shown: str = "") -> Submis
     shown: how to name the file to the learner.
     """
     shown = shown or str(path)
+    found = taken(kata, lambda: submission(catalog, kata, path), shown)
+    if isinstance(found, v.Verdict) and found.outcome == v.NOT_STARTED and _dangles(path):
+        return blank(kata, v.BROKEN, shown, f"{shown} is a link to a file that is not there")
+    return found
+
+
+def _dangles(path: Path) -> bool:
+    return path.is_symlink() and not path.exists()
+
+
+def taken(kata: Kata, make: Callable[[], Submission], shown: str) -> Submission | v.Verdict:
+    """The submission that `make` makes, or the verdict when there is nothing to judge."""
     try:
-        found = submission(catalog, kata, path)
+        found = make()
     except FileNotFoundError:
-        if path.is_symlink():
-            return blank(kata, v.BROKEN, shown, f"{shown} is a link to a file that is not there")
         return blank(
             kata,
             v.NOT_STARTED,

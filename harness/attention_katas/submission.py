@@ -10,9 +10,11 @@ import collections
 import functools
 import hashlib
 import stat
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from attention_katas.catalog import Catalog, Kata
 
@@ -64,6 +66,27 @@ class Submission:
         """Every function that the kata asks for is still the stub."""
         return self.unwritten[self.kata.module] >= set(self.kata.functions)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, to be judged by another process. See `from_dict`."""
+        return {
+            "kata": self.kata.name,
+            "sources": self.sources,
+            "file": self.file,
+            "unwritten": {name: sorted(names) for name, names in self.unwritten.items()},
+            "absent": self.absent,
+        }
+
+
+def from_dict(data: Mapping[str, Any], catalog: Catalog) -> Submission:
+    """What `to_dict` made. Raises KeyError, TypeError or KataError for another thing."""
+    return Submission(
+        catalog[data["kata"]],
+        data["sources"],
+        data["file"],
+        {name: frozenset(names) for name, names in data["unwritten"].items()},
+        data["absent"],
+    )
+
 
 def read_source(path: Path) -> str:
     """The text of a source file. Raises Unreadable, or FileNotFoundError."""
@@ -103,12 +126,24 @@ def submission(
     Raises Unreadable, or FileNotFoundError when `path` does not exist. A sibling that cannot be
     read is left out: importing it then fails by name, in the learner's own line.
     """
-    sources, absent = {kata.module: read_source(path)}, {}
+    folder = siblings or path.parent
+    read = lambda name: read_source(folder / name)  # noqa: E731
+    return assembled(catalog, kata, read_source(path), read, str(path))
+
+
+def assembled(
+    catalog: Catalog, kata: Kata, source: str, read: Callable[[str], str], file: str
+) -> Submission:
+    """The submission with the text `source`; `read("mask.py")` is the text of another kata's file.
+
+    It may raise Unreadable or OSError.
+    """
+    sources, absent = {kata.module: source}, {}
     waiting = [kata.module]
     while waiting:
         for name in imported(sources[waiting.pop()]) & catalog.modules.keys() - sources.keys():
             try:
-                sources[name] = read_source((siblings or path.parent) / f"{name}.py")
+                sources[name] = read(f"{name}.py")
             except Unreadable as problem:
                 absent[name] = problem.message
                 continue
@@ -118,7 +153,7 @@ def submission(
                 continue
             waiting.append(name)
     unwritten = {name: still_stub(text, catalog.modules[name]) for name, text in sources.items()}
-    return Submission(kata, sources, str(path), unwritten, absent)
+    return Submission(kata, sources, file, unwritten, absent)
 
 
 @functools.lru_cache(32)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -104,11 +106,16 @@ class Conversation:
         device: str,
         hung: set[str],
         call_seconds: float | None = None,
+        until: float = math.inf,
     ) -> None:
-        """call_seconds: what a call, and loading, may take, when not the learner's own limit."""
+        """call_seconds: what a call, and loading, may take, when not the learner's own limit.
+
+        until: the time (time.monotonic) at which all checks of the kata have to be through.
+        """
         self.submission, self.reference, self.learner = submission, reference, learner
         self.device = device
         self.hung = hung
+        self.until = until
         self.call_seconds = call_seconds or learner.limits.call_seconds
         self.load_seconds = call_seconds or learner.limits.load_seconds
         self.calls: list[Call] = []
@@ -231,10 +238,17 @@ class Conversation:
     def _ask(
         self, request: dict[str, Any], tensors: wire.Tensors, seconds: float, call: Call | None
     ) -> tuple[wire.Message, wire.Tensors]:
+        left = self.until - time.monotonic()
         try:
-            reply, sent = self.learner.ask(request, tensors, seconds=seconds)
+            if left <= 0:
+                raise LearnerTimedOut(0.0)
+            reply, sent = self.learner.ask(request, tensors, seconds=min(seconds, left))
         except LearnerTimedOut as error:
             self._lose(call)
+            if left < seconds:
+                most = self.learner.limits.kata_seconds
+                message = f"the checks of this kata took longer than {most:g} s together"
+                raise failures.TimedOut(message, "answered", _evidence_of(call)) from None
             if call is not None:
                 self.hung.add(call.function)
             message = f"stopped after {error.seconds:g} s without an answer"

@@ -229,6 +229,7 @@ class Judge:
             seed=seed,
             take=lambda: self._take(submission),
             give_back=self.learners.give_back,
+            until=time.monotonic() + self.learners.limits.kata_seconds,
         )
         return self.checks_of(submission.kata), current
 

@@ -8,6 +8,7 @@ Fixtures for hidden tests: `solution` (the learner's functions), `draw` (inputs)
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from types import ModuleType
@@ -29,6 +30,7 @@ class Round:
     """One submission on its way through the hidden tests.
 
     talks: the calls of each check, in order; failed: the calls with which checks have failed.
+    until: the time (time.monotonic) at which all checks have to be through.
     """
 
     submission: Submission
@@ -44,6 +46,7 @@ class Round:
     talks: list[list[Call]] = field(default_factory=list)
     failed: list[Call] = field(default_factory=list)
     ours: CouldNotGrade | None = None
+    until: float = math.inf
 
 
 class Draw:
@@ -104,7 +107,12 @@ class Examination:
         learner = current.take()
         current.locks = learner.locks
         self.conversation = Conversation(
-            current.submission, current.reference, learner, current.device.name, current.hung
+            current.submission,
+            current.reference,
+            learner,
+            current.device.name,
+            current.hung,
+            until=current.until,
         )
         try:
             self.conversation.load()

@@ -3,3 +3,6 @@
 collect --> tasks --> engine (workers of this machine, or of a cluster) --> ledger --> results -->
 formats. What a task is and what comes back is plain data; only workers import torch.
 """
+
+# The environment variable that holds the secret from which all inputs come.
+VARIABLE = "KATA_GRADING_SEED"

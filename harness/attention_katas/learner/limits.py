@@ -10,12 +10,14 @@ class Limits:
     """Limits of a learner process.
 
     load_seconds / call_seconds: wall-clock time to load the file, and for one call.
+    kata_seconds: for all checks of a kata together.
     memory_mb: address space on top of what torch itself takes, in MiB.
     output_bytes: what the code may print before it is stopped; `kept_bytes` of it are shown.
     """
 
     load_seconds: float = 10.0
     call_seconds: float = 10.0
+    kata_seconds: float = 300.0
     memory_mb: int = 1024
     output_bytes: int = 1 << 20
     kept_bytes: int = 8 << 10

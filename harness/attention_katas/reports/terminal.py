@@ -103,14 +103,14 @@ class Screen:
         following: the command after a pass. elsewhere: the --file that was judged, if any.
         """
         self._head(verdict, kata)
-        self._checks(verdict)
+        self.checks(verdict)
         told = False
         for diagnosis in verdict.diagnoses:
             # "fails, too" says something only below what has a name.
             if diagnosis.kind != v.NO_DIAGNOSIS or not diagnosis.function or told:
-                self._diagnosis(diagnosis, kata)
+                self.diagnosis(diagnosis, kata)
                 told = True
-        self._why(verdict)
+        self.why(verdict)
         self._printed(verdict)
         if verdict.outcome == v.PASSED:
             carries = kata.lesson().get("What carries forward", "")
@@ -136,7 +136,7 @@ class Screen:
         self.line(signs.safe(facts), "dim")
         self.line()
 
-    def _checks(self, verdict: v.Verdict) -> None:
+    def checks(self, verdict: v.Verdict) -> None:
         if not verdict.checks:
             return
         unwritten = [check for check in verdict.checks if check.outcome == v.NOT_WRITTEN]
@@ -162,7 +162,7 @@ class Screen:
             self.line(f"({self.signs.waiting} waits until the values are right)", "dim", indent=2)
         self.line()
 
-    def _diagnosis(self, found: v.Diagnosis, kata: Kata) -> None:
+    def diagnosis(self, found: v.Diagnosis, kata: Kata) -> None:
         """What is behind the failure of one function: its name, a question, two numbers, a hint."""
         if found.kind == v.EARLIER_WORK and found.file != kata.file:
             told = f"is not to blame, {found.blames} is: with that right it answers rightly"
@@ -214,7 +214,7 @@ class Screen:
             text += f"; in {found.call}, entry [{place}] is {yours}, expected {expected}"
         self.field("seen", text, width=11)
 
-    def _why(self, verdict: v.Verdict) -> None:
+    def why(self, verdict: v.Verdict) -> None:
         """The first check that fails: what was asked, what came back, what was expected."""
         check = verdict.first_failure
         if check is None:

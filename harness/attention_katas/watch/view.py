@@ -56,11 +56,11 @@ class Body(Screen):
     def _head(self, verdict: v.Verdict, kata: Kata) -> None:
         self._facts(verdict)
 
-    def _checks(self, verdict: v.Verdict) -> None:
+    def checks(self, verdict: v.Verdict) -> None:
         """In a low window only those that fail, so that what is behind them is in sight."""
         failing = [c for c in verdict.checks if c.outcome not in QUIET]
         if not 0 < self.rows < ROOMY or not failing:
-            super()._checks(verdict)
+            super().checks(verdict)
             return
         for check in failing[:CHANGES]:
             self.item(self.signs.failed, "red", check.title)

@@ -111,7 +111,8 @@ def judge(
     """
     with contextlib.closing(line), _ended_with_us() as fork:
         try:
-            messages.send(line, {**messages.pack(submission, seed), "device": device})
+            asked = {"do": "judge", **submission.to_dict(), "seed": seed, "device": device}
+            messages.send(line, asked)
             taken = messages.receive(line)
         except TimeoutError:
             with contextlib.suppress(OSError):

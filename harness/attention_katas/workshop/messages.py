@@ -8,9 +8,7 @@ import socket
 import struct
 from typing import Any
 
-from attention_katas.catalog import Catalog
 from attention_katas.learner import frames
-from attention_katas.submission import Submission
 
 Message = dict[str, Any]
 
@@ -57,27 +55,3 @@ def peer(line: socket.socket) -> tuple[int, int]:
 
 def is_own(line: socket.socket) -> bool:
     return peer(line)[1] == os.getuid()
-
-
-def pack(submission: Submission, seed: int | None) -> Message:
-    """A request to judge it."""
-    return {
-        "do": "judge",
-        "kata": submission.kata.name,
-        "sources": submission.sources,
-        "file": submission.file,
-        "unwritten": {name: sorted(names) for name, names in submission.unwritten.items()},
-        "absent": submission.absent,
-        "seed": seed,
-    }
-
-
-def unpack(request: Message, catalog: Catalog) -> Submission:
-    """The submission of a request. Raises KeyError, TypeError or KataError for another thing."""
-    return Submission(
-        catalog[request["kata"]],
-        request["sources"],
-        request["file"],
-        {name: frozenset(names) for name, names in request["unwritten"].items()},
-        request["absent"],
-    )

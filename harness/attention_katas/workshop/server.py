@@ -28,7 +28,7 @@ from attention_katas.learner.forked import ForkedLearners
 from attention_katas.learner.locks import linux
 from attention_katas.learner.start import start_learners
 from attention_katas.running import hidden_paths
-from attention_katas.submission import Submission
+from attention_katas.submission import Submission, from_dict
 from attention_katas.workshop import messages
 from attention_katas.workshop.address import Address
 
@@ -233,7 +233,7 @@ class Workshop:
     def fork_for(self, request: messages.Message, line: socket.socket) -> None:
         """Make the verdict in a fork."""
         try:
-            submission = messages.unpack(request, self.catalog)
+            submission = from_dict(request, self.catalog)
         except (KataError, KeyError, TypeError, AttributeError) as error:
             messages.send(line, {"not here": f"no such request: {type(error).__name__}"})
             return
@@ -276,7 +276,7 @@ class Workshop:
             done = threading.Event()
             busy = threading.Thread(target=_say_busy, args=[line, done], daemon=True)
             busy.start()
-            submission = messages.unpack(request, self.catalog)
+            submission = from_dict(request, self.catalog)
             verdict = self.judge.judge(submission, request.get("seed"))
             done.set()
             busy.join()

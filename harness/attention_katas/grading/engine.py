@@ -1,0 +1,160 @@
+"""From tasks to verdicts: by workers of this machine, or by those of a cluster.
+
+What does the work is a `concurrent.futures.Executor`; only `cluster` knows what a cluster is. A
+task whose workers were lost twice is set aside and tried once more when everything else is done,
+with nothing beside it; if it is lost again it is `could not grade`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+from attention_katas import verdict as v
+from attention_katas.grading import worker
+from attention_katas.grading.tasks import Task
+from attention_katas.intake import blank
+
+AHEAD = 4  # tasks that wait for each worker: so that none is idle, and little is in memory
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to judge. katas: a private set. weak: go on without the locks that this system lacks."""
+
+    workers: int = 1
+    katas: str = ""
+    device: str = "cpu"
+    weak: bool = False
+    kata_seconds: float = 120.0
+
+    def config(self) -> dict[str, Any]:
+        """As it goes to a judging process."""
+        return {
+            "katas": self.katas,
+            "device": self.device,
+            "weak": self.weak,
+            "kata_seconds": self.kata_seconds,
+            "lanes": 1,
+        }
+
+
+def cores() -> list[int]:
+    """The processor cores that this process may use, as far as a container's quota allows."""
+    if hasattr(os, "sched_getaffinity"):
+        found = sorted(os.sched_getaffinity(0))
+    else:
+        found = list(range(os.cpu_count() or 1))
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        quota, period = open("/sys/fs/cgroup/cpu.max").read().split()[:2]  # noqa: SIM115
+        found = found[: max(1, int(quota) // int(period))]
+    return found
+
+
+@contextlib.contextmanager
+def this_machine(settings: Settings) -> Iterator[tuple[Executor, Callable[[Task], str]]]:
+    """Workers of this machine; and how a task is written down for them."""
+    available = cores()
+    local = threading.local()
+    turns = iter(range(settings.workers))
+    alone = settings.workers == 1
+
+    def take_a_core() -> None:
+        local.core = available[next(turns) % len(available)]
+
+    def judge(text: str) -> str:
+        asked = json.loads(text)
+        if alone:
+            asked["config"]["lanes"] = 2  # one submission on two cores, if there are two
+        elif settings.workers <= len(available):
+            asked["config"]["core"] = local.core
+        return worker.judge(json.dumps(asked))
+
+    pool = _Pool(settings.workers, judge, take_a_core)
+    try:
+        yield pool, lambda task: _written(task, settings)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        worker.end_benches()
+        pool.shutdown(wait=True)
+
+
+class _Pool(ThreadPoolExecutor):
+    """Threads that each keep a judging process; what they are asked to call is `judge`."""
+
+    def __init__(
+        self, workers: int, judge: Callable[[str], str], begin: Callable[[], None]
+    ) -> None:
+        super().__init__(workers, "judge", begin)
+        self._judge = judge
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return super().submit(self._judge if fn is worker.judge else fn, *args, **kwargs)
+
+
+def _written(task: Task, settings: Settings) -> str:
+    return json.dumps({"config": settings.config(), "task": task.to_dict()})
+
+
+def judged(
+    executor: Executor,
+    write: Callable[[Task], str],
+    tasks: Iterable[Task],
+    workers: int,
+    lost: Callable[[BaseException], bool] = lambda error: False,
+) -> Iterator[tuple[Task, v.Verdict]]:
+    """Every task with its verdict, as they come; each key just once.
+
+    lost: whether an exception of the executor says that a task's workers were lost. Any other is
+    raised.
+    """
+    aside: list[tuple[Task, str]] = []
+    waiting: dict[Future[str], Task] = {}
+    source = iter(tasks)
+    seen: set[str] = set()
+    more = True
+    while more or waiting:
+        while more and len(waiting) < workers * AHEAD:
+            task = next(source, None)
+            if task is None:
+                more = False
+            elif task.key not in seen:
+                seen.add(task.key)
+                waiting[executor.submit(worker.judge, write(task))] = task
+        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            task = waiting.pop(future)
+            verdict, said = _outcome(future, task, lost)
+            if verdict is None:
+                aside.append((task, said))
+            else:
+                yield task, verdict
+    for task, _ in aside:
+        verdict, said = _outcome(executor.submit(worker.judge, write(task)), task, lost)
+        if verdict is None:
+            verdict = blank(task.submission.kata, v.COULD_NOT_GRADE, task.submission.file, said)
+            verdict.next_step = "kata doctor, and then the same once more"
+        yield task, verdict
+
+
+def _outcome(
+    future: Future[str], task: Task, lost: Callable[[BaseException], bool]
+) -> tuple[v.Verdict | None, str]:
+    """The verdict, or None and what is said of the workers that were lost over it."""
+    try:
+        found = json.loads(future.result())
+    except Exception as error:
+        if not lost(error):
+            raise
+        return None, f"{worker.LOST}, twice"
+    if "lost" in found:
+        return None, str(found["lost"])
+    verdict = v.from_dict(found)
+    verdict.file = task.submission.file
+    return verdict, ""

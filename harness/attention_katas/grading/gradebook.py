@@ -1,0 +1,169 @@
+"""A class through the judge, and what came of it."""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.grading import engine, tasks
+from attention_katas.grading.collect import Collected, HandIn
+from attention_katas.grading.ledger import Entry, Ledger, Noted, Run
+from attention_katas.grading.results import Item, Result, Student, points_for
+from attention_katas.grading.tasks import Task
+from attention_katas.intake import blank
+
+NOT_YET = "not judged yet: the grading was stopped before"
+
+
+@dataclass
+class Tally:
+    """How far a run is. settled of all: katas of students; judged: verdicts made in this run."""
+
+    all: int = 0
+    settled: int = 0
+    judged: int = 0
+    known: int = 0
+    outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
+
+    def settle(self, outcome: str, times: int = 1) -> None:
+        self.settled += times
+        self.outcomes[outcome] += times
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What is graded: some katas, and what each is worth."""
+
+    title: str
+    katas: Sequence[Kata]
+    worth: dict[str, int]
+    secret: bytes
+
+
+class Grading:
+    """One run: everybody's katas, judged and written into the ledger as they come."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        assignment: Assignment,
+        collected: Collected,
+        ledger: Ledger,
+        origin: str,
+        tell: Callable[[Tally], None] = lambda tally: None,
+    ) -> None:
+        self.catalog, self.assignment, self.collected = catalog, assignment, collected
+        self.ledger, self.tell = ledger, tell
+        self.seeds = {k.name: tasks.seed_of(assignment.secret, k) for k in assignment.katas}
+        self.tally = Tally(all=len(collected.students) * len(assignment.katas))
+        self.run = ledger.begin(collected.layout, origin, assignment.title)
+        self._known = ledger.judged()
+        self._waiting: collections.Counter[str] = collections.Counter()
+        self._noted: set[str] = set()
+
+    def judge(
+        self,
+        judged: Callable[[Iterator[Task]], Iterator[tuple[Task, v.Verdict]]],
+    ) -> None:
+        """Through all hand-ins; `judged` makes verdicts of tasks (see engine.judged)."""
+        for task, verdict in judged(self._tasks()):
+            self.ledger.keep(task.key, verdict)
+            self.tally.judged += 1
+            self.tally.settle(verdict.outcome, self._waiting.pop(task.key, 1))
+            self.tell(self.tally)
+        self.ledger.finish(self.run)
+
+    def _tasks(self) -> Iterator[Task]:
+        """What has to be judged. Writes down who handed in what on the way."""
+        for hand_in in self.collected:
+            made = [
+                tasks.asked(self.catalog, kata, hand_in, self.seeds[kata.name])
+                for kata in self.assignment.katas
+            ]
+            self.ledger.note(self.run, self._note(hand_in, made))
+            self._noted.add(hand_in.student.id)
+            for one in made:
+                if isinstance(one.found, v.Verdict):
+                    self.ledger.keep(one.key, one.found)
+                    self.tally.settle(one.found.outcome)
+                elif one.key in self._known:
+                    self.tally.known += 1
+                    found = self.ledger.verdict(one.key)
+                    self.tally.settle(found.outcome if found else v.COULD_NOT_GRADE)
+                else:
+                    self._waiting[one.key] += 1
+                    if self._waiting[one.key] == 1:
+                        yield one.found
+            self.tell(self.tally)
+
+    def _note(self, hand_in: HandIn, made: Sequence[tasks.Asked]) -> Noted:
+        entries = []
+        for one in made:
+            form, size = tasks.fingerprint(one.source)
+            source = hashlib.sha256(one.source.encode("utf-8", "surrogatepass")).hexdigest()
+            worth = self.assignment.worth[one.kata.name]
+            file = hand_in.shown.get(one.kata.module, one.kata.file)
+            entries.append(Entry(one.kata.name, one.key, worth, file, source, form, size))
+        return Noted(hand_in.student, hand_in.late, hand_in.remarks, entries)
+
+    def results(self) -> list[Result]:
+        """What came of everybody, also of those that were not reached."""
+        found = results_of(self.catalog, self.ledger, self.run)
+        missing = [one for one in self.collected.students if one.id not in self._noted]
+        return sorted(found + [self._missing(one) for one in missing], key=lambda r: r.student.id)
+
+    def _missing(self, student: Student) -> Result:
+        items = [
+            Item(
+                kata.name,
+                kata.title,
+                self.assignment.worth[kata.name],
+                None,
+                blank(kata, v.COULD_NOT_GRADE, kata.file, NOT_YET),
+            )
+            for kata in self.assignment.katas
+        ]
+        return Result(student, items)
+
+
+def results_of(catalog: Catalog, ledger: Ledger, run: int | Run) -> list[Result]:
+    """The results of a run, as the ledger has them."""
+    number = run.id if isinstance(run, Run) else run
+    return [_result(catalog, ledger, noted) for noted in ledger.noted(number)]
+
+
+def _result(catalog: Catalog, ledger: Ledger, noted: Noted) -> Result:
+    items = []
+    for entry in noted.entries:
+        kata = catalog[entry.kata]
+        verdict = ledger.verdict(entry.key)
+        if verdict is None:
+            verdict = blank(kata, v.COULD_NOT_GRADE, entry.file, NOT_YET)
+        verdict.file = entry.file
+        points = points_for(verdict, entry.worth)
+        items.append(Item(kata.name, kata.title, entry.worth, points, verdict))
+    return Result(noted.student, items, noted.late, list(noted.remarks))
+
+
+def local(
+    settings: engine.Settings,
+) -> Callable[[Iterator[Task]], Iterator[tuple[Task, v.Verdict]]]:
+    """Verdicts by workers of this machine, which are started when there is a task for them."""
+
+    def judged(waiting: Iterator[Task]) -> Iterator[tuple[Task, v.Verdict]]:
+        first = next(waiting, None)
+        if first is None:
+            return
+        with engine.this_machine(settings) as (executor, write):
+            yield from engine.judged(executor, write, _chained(first, waiting), settings.workers)
+
+    return judged
+
+
+def _chained(first: Task, rest: Iterator[Task]) -> Iterator[Task]:
+    yield first
+    yield from rest

@@ -1,0 +1,276 @@
+"""The ledger: verdicts as they come, in an SQLite file that survives being killed at any moment.
+
+A verdict is kept by the key of its task, so that the same content is judged once, and a run that
+was cut off goes on where it stopped. Each run writes down who handed in what; reports are about
+the last one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from attention_katas import verdict as v
+from attention_katas.errors import KataError
+from attention_katas.grading.results import Student
+
+APPLICATION = 0x4B415441  # "KATA"
+FORMAT = 1
+SCHEMA = f"""
+pragma application_id = {APPLICATION};
+pragma user_version = {FORMAT};
+create table if not exists meta (name text primary key, value text not null);
+create table if not exists verdicts (
+    key text primary key,
+    kata text not null,
+    outcome text not null,
+    at text not null,
+    seconds real not null,
+    verdict blob not null
+);
+create table if not exists runs (
+    id integer primary key,
+    at text not null,
+    layout text not null,
+    origin text not null,
+    title text not null,
+    done integer not null default 0
+);
+create table if not exists hand_ins (
+    run integer not null,
+    student text not null,
+    name text not null,
+    ids text not null,
+    late integer not null,
+    remarks text not null,
+    primary key (run, student)
+);
+create table if not exists entries (
+    run integer not null,
+    student text not null,
+    kata text not null,
+    key text not null,
+    worth integer not null,
+    file text not null,
+    source text not null,
+    form text not null,
+    size integer not null,
+    primary key (run, student, kata)
+);
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One kata of one student in a run.
+
+    source: a hash of the code as it was handed in. form, size: see `tasks.fingerprint`.
+    """
+
+    kata: str
+    key: str
+    worth: int
+    file: str
+    source: str
+    form: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """One time that a class was graded. at: UTC. done: it was not cut off."""
+
+    id: int
+    at: str
+    layout: str
+    origin: str
+    title: str
+    done: bool
+
+
+@dataclass(frozen=True)
+class Noted:
+    """One student in a run."""
+
+    student: Student
+    late: bool
+    remarks: list[str]
+    entries: list[Entry]
+
+
+class Ledger:
+    """Opened for as long as it is used. Every method raises KataError when the file gives trouble.
+
+    Of one thread only.
+    """
+
+    def __init__(self, path: Path, *, new: bool = True) -> None:
+        """new: begin one if there is none."""
+        self.path = path
+        if not new and not path.exists():
+            raise KataError(
+                f"there is no ledger {path}", "kata grade CLASS --ledger FILE makes one"
+            )
+        try:
+            self._db = sqlite3.connect(path, timeout=30.0)
+        except sqlite3.Error as error:
+            raise self._trouble(error) from None
+        try:
+            self._open(new)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self, new: bool) -> None:
+        try:
+            told = [
+                self._db.execute(f"pragma {name}").fetchone()[0]
+                for name in ("application_id", "user_version")
+            ]
+            there = self._db.execute("select count(*) from sqlite_master").fetchone()[0]
+            if told == [APPLICATION, FORMAT]:
+                pass
+            elif not there and told == [0, 0] and new:
+                self._db.executescript(SCHEMA)
+            elif told[0] == APPLICATION:
+                raise KataError(f"{self.path} was written by another version of kata")
+            else:
+                raise KataError(f"{self.path} is no ledger; it is left as it is")
+            self._db.execute("pragma journal_mode = wal")
+            self._db.execute("pragma synchronous = normal")
+        except sqlite3.DatabaseError as error:
+            raise self._trouble(error) from None
+
+    def _trouble(self, error: Exception) -> KataError:
+        return KataError(
+            f"the ledger {self.path} cannot be used: {error}",
+            "--ledger with another file; this one is left as it is",
+        )
+
+    def close(self) -> None:
+        self._db.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with self._db:
+                yield self._db
+        except sqlite3.Error as error:
+            raise self._trouble(error) from None
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._trouble(error) from None
+
+    # What is remembered from run to run
+
+    def remembered(self, name: str) -> str | None:
+        rows = self._rows("select value from meta where name = ?", name)
+        return str(rows[0][0]) if rows else None
+
+    def remember(self, name: str, value: str) -> None:
+        with self._writing() as db:
+            db.execute("insert or replace into meta values (?, ?)", (name, value))
+
+    # Verdicts
+
+    def keep(self, key: str, verdict: v.Verdict) -> None:
+        """Write a verdict down; from here on it is not lost. Ours never replaces a real one."""
+        packed = zlib.compress(json.dumps(verdict.to_dict()).encode())
+        row = (key, verdict.kata, verdict.outcome, _now(), verdict.seconds, packed)
+        how = "ignore" if verdict.outcome == v.COULD_NOT_GRADE else "replace"
+        with self._writing() as db:
+            db.execute(f"insert or {how} into verdicts values (?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+
+    def verdict(self, key: str) -> v.Verdict | None:
+        rows = self._rows("select verdict from verdicts where key = ?", key)
+        return v.from_dict(json.loads(zlib.decompress(rows[0][0]))) if rows else None
+
+    def judged(self) -> set[str]:
+        """Keys that need no judging any more: all but those that could not be graded."""
+        query = "select key from verdicts where outcome != ?"
+        return {row[0] for row in self._rows(query, v.COULD_NOT_GRADE)}
+
+    # Runs
+
+    def begin(self, layout: str, origin: str, title: str) -> int:
+        """A new run; its number. origin: what was graded."""
+        query = "insert into runs (at, layout, origin, title) values (?, ?, ?, ?)"
+        with self._writing() as db:
+            return int(db.execute(query, (_now(), layout, origin, title)).lastrowid or 0)
+
+    def finish(self, run: int) -> None:
+        """Everything of a run has been judged."""
+        with self._writing() as db:
+            db.execute("update runs set done = 1 where id = ?", (run,))
+
+    def runs(self) -> list[Run]:
+        """All runs, the latest first."""
+        query = "select id, at, layout, origin, title, done from runs order by id desc"
+        return [
+            Run(number, at, layout, origin, title, bool(done))
+            for number, at, layout, origin, title, done in self._rows(query)
+        ]
+
+    def note(self, run: int, noted: Noted) -> None:
+        student = noted.student
+        entries = [
+            (run, student.id, e.kata, e.key, e.worth, e.file, e.source, e.form, e.size)
+            for e in noted.entries
+        ]
+        with self._writing() as db:
+            db.execute(
+                "insert or replace into hand_ins values (?, ?, ?, ?, ?, ?)",
+                (
+                    run,
+                    student.id,
+                    student.name,
+                    json.dumps(dict(student.ids)),
+                    noted.late,
+                    json.dumps(noted.remarks),
+                ),
+            )
+            db.executemany(
+                "insert or replace into entries values (?, ?, ?, ?, ?, ?, ?, ?, ?)", entries
+            )
+
+    def last_run(self) -> Run:
+        """The latest run. Raises KataError when there is none."""
+        runs = self.runs()
+        if not runs:
+            raise KataError(f"nothing was graded with {self.path} yet", "kata grade CLASS")
+        return runs[0]
+
+    def noted(self, run: int) -> Iterable[Noted]:
+        """Everybody in a run, in the order of their ids."""
+        query = "select kata, key, worth, file, source, form, size from entries"
+        for student, name, ids, late, remarks in self._rows(
+            "select student, name, ids, late, remarks from hand_ins where run = ? order by student",
+            run,
+        ):
+            rows = self._rows(f"{query} where run = ? and student = ? order by rowid", run, student)
+            yield Noted(
+                Student(student, name, json.loads(ids)),
+                bool(late),
+                json.loads(remarks),
+                [Entry(*row) for row in rows],
+            )
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")

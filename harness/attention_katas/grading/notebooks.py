@@ -1,0 +1,93 @@
+"""Functions from a notebook, or from one file that holds several katas.
+
+A cell that begins with `%%kata NAME` is that kata's file. Without such cells a kata gets what every
+cell defines: imports, functions, classes and constants. What a cell only does (prints, plots, long
+computations) is left out: a kata's file is loaded for every check.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.submission import Unreadable, decode, parse
+
+MAGIC = re.compile(r"%%kata[ \t]+([\w-]+)[^\n]*\n?")
+
+
+def sources(catalog: Catalog, data: bytes, name: str) -> dict[str, str]:
+    """Text of each kata's file, by module, that a notebook or a joint file holds.
+
+    Raises Unreadable.
+    """
+    if not name.endswith(".ipynb"):
+        return _shared(catalog, definitions(decode(data, name)))
+    cells = _cells(data, name)
+    told: dict[str, str] = {}
+    for cell in cells:
+        found = MAGIC.match(cell.lstrip())
+        module = found[1].replace("-", "_").lower().removesuffix(".py") if found else ""
+        if found and module in catalog.modules:
+            told[module] = cell.lstrip()[found.end() :]
+    whole = "\n\n".join(definitions(text) for text in map(_plain, cells) if text)
+    return {**_shared(catalog, whole), **told}
+
+
+def _shared(catalog: Catalog, text: str) -> dict[str, str]:
+    return {module: text for module, kata in catalog.modules.items() if defines(text, kata)}
+
+
+def defines(text: str, kata: Kata) -> bool:
+    """Whether the text has a function that the kata asks for, as far as can be seen."""
+    tree = parse(text)
+    if tree is None:
+        return any(re.search(rf"^def {name}\b", text, re.M) for name in kata.functions)
+    return any(
+        isinstance(node, ast.FunctionDef) and node.name in kata.functions for node in tree.body
+    )
+
+
+def _cells(data: bytes, name: str) -> list[str]:
+    """Texts of the code cells. Raises Unreadable."""
+    try:
+        notebook = json.loads(data)
+        cells = notebook["cells"]
+        code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        return ["".join(source) for source in code]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Unreadable(f"{name} is not a notebook of format 4") from None
+
+
+def _plain(cell: str) -> str:
+    """A cell without its magics; "" for one in another language, or another kata's own."""
+    if cell.lstrip().startswith("%%"):
+        return ""
+    lines = ("" if re.match(r"\s*[%!?]|.*\?\s*$", line) else line for line in cell.split("\n"))
+    return "\n".join(lines)
+
+
+def definitions(text: str) -> str:
+    """The text with only what defines something; the other lines are empty.
+
+    Text that is no Python stays as it is, for its syntax error to be told.
+    """
+    tree = parse(text)
+    if tree is None:
+        return text
+    lines, kept = text.split("\n"), set()
+    for node in tree.body:
+        if _defines(node):
+            decorators = getattr(node, "decorator_list", [])
+            first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+            kept |= set(range(first, (node.end_lineno or node.lineno) + 1))
+    return "\n".join(line if number in kept else "" for number, line in enumerate(lines, 1))
+
+
+def _defines(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
+        return True
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return not any(isinstance(part, ast.Call | ast.Await) for part in ast.walk(node))
+    return False

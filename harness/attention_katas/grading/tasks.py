@@ -1,0 +1,150 @@
+"""What is judged: plain data, keyed by everything that decides the verdict."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.errors import KataError
+from attention_katas.grading import VARIABLE
+from attention_katas.grading.collect import HandIn
+from attention_katas.intake import taken, versions
+from attention_katas.submission import Submission, assembled, parse
+
+
+@dataclass(frozen=True)
+class Task:
+    """A submission to one kata. The same key: the same verdict."""
+
+    key: str
+    submission: Submission
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it goes to a worker, which checks that it knows the same kata."""
+        return {
+            "key": self.key,
+            "submission": self.submission.to_dict(),
+            "kata_version": self.submission.kata.version,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One kata of one student: a task, or at once the verdict. `source` is "" if there is none."""
+
+    kata: Kata
+    found: Task | v.Verdict
+    source: str = ""
+
+    @property
+    def key(self) -> str:
+        if isinstance(self.found, Task):
+            return self.found.key
+        told = [self.found.kata, self.found.kata_version, self.found.outcome, self.found.message]
+        return _digest(["told", *told])
+
+
+def asked(catalog: Catalog, kata: Kata, hand_in: HandIn, seed: int) -> Asked:
+    """What there is to judge of a kata in a hand-in."""
+
+    def read(name: str) -> str:
+        module = name.removesuffix(".py")
+        if module in hand_in.unreadable:
+            raise hand_in.unreadable[module]
+        if module not in hand_in.sources:
+            raise FileNotFoundError(name)
+        return hand_in.sources[module]
+
+    file = hand_in.shown.get(kata.module, kata.file)
+    found = taken(kata, lambda: assembled(catalog, kata, read(kata.file), read, file), file)
+    source = hand_in.sources.get(kata.module, "")
+    if isinstance(found, v.Verdict):
+        found.next_step = ""
+        return Asked(kata, found, source)
+    decides = [kata.name, kata.version, seed, versions(), found.sources, found.absent]
+    return Asked(kata, Task(_digest(["task", *decides]), found, seed), source)
+
+
+def _digest(what: list[Any]) -> str:
+    text = json.dumps(what, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def secret_from(file: Path | None, environment: Mapping[str, str]) -> bytes | None:
+    """The secret that decides all inputs, from a file or the environment; None: there is none.
+
+    Raises KataError for an empty one, which everybody could guess.
+    """
+    if file is not None:
+        try:
+            secret = file.read_bytes().strip()
+        except OSError as error:
+            raise KataError(f"the seed file {file} cannot be read: {error.strerror}") from None
+        if not secret:
+            raise KataError(f"the seed file {file} is empty", f"openssl rand -hex 16 > {file}")
+        return secret
+    given = environment.get(VARIABLE, "").strip()
+    # Unset secrets of GitHub Actions arrive as empty variables.
+    return os.fsencode(given) if given else None
+
+
+def fresh_secret() -> bytes:
+    return secrets.token_hex(16).encode()
+
+
+def seed_of(secret: bytes, kata: Kata) -> int:
+    """The seed of a kata: the same for everybody in a class, and of no use for another kata."""
+    digest = hmac.new(secret, kata.name.encode(), hashlib.sha256).digest()
+    return int.from_bytes(digest[:6], "big")
+
+
+def fingerprint(source: str) -> tuple[str, int]:
+    """A hash of the code's form, and its size in nodes of the syntax tree.
+
+    Comments, layout, docstrings, annotations and the names of local variables and functions do not
+    count. Short functions come out alike by themselves; the size tells how much that means.
+    """
+    tree = parse(source)
+    if tree is None:
+        return "", 0
+    names: dict[str, str] = {}
+    parts: list[str] = []
+    try:
+        _form(tree, names, parts)
+    except RecursionError:
+        return "", 0
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest(), len(parts)
+
+
+def _form(node: ast.AST, names: dict[str, str], parts: list[str]) -> None:
+    parts.append(type(node).__name__)
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "type_comment", "ctx", "lineno", "kind"):
+            continue
+        if field == "body" and isinstance(value, list) and value and _is_docstring(value[0]):
+            value = value[1:]
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, ast.AST):
+                _form(item, names, parts)
+            elif isinstance(item, str) and field in ("id", "arg", "name"):
+                parts.append(names.setdefault(item, f"n{len(names)}"))
+            else:
+                parts.append(repr(item))
+
+
+def _is_docstring(node: Any) -> bool:
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant):
+        return False
+    return isinstance(node.value.value, str)

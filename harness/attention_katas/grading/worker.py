@@ -1,0 +1,249 @@
+"""A process that judges one task after the other, and the side that asks it.
+
+`judge` is what a worker of any kind calls, a thread of this machine or a process of a cluster:
+plain text in, plain text out. It keeps a judging process beside it, one for each thread, in a
+session of its own, that can be killed and made again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, load_catalog
+from attention_katas.errors import KataError
+from attention_katas.grading import VARIABLE
+from attention_katas.intake import blank
+from attention_katas.learner import frames
+from attention_katas.submission import from_dict
+
+START_SECONDS = 180.0
+GRACE_SECONDS = 90.0  # beyond what a kata may take: loading, diagnosis, a second try
+MOST_TASKS = 1000  # then a fresh one: what torch itself keeps of a task is not ours to find out
+LOST = "the process that judged was lost"
+_here = threading.local()
+_all: set[Bench] = set()
+
+
+class BenchLost(Exception):
+    """The judging process died, or gave no sign of life for longer than a kata may take."""
+
+
+class Bench:
+    """A judging process: `python -m attention_katas.grading.worker`."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        """config: katas (a private set), weak, lanes, kata_seconds, core (to stay on)."""
+        self.config = config
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "attention_katas.grading.worker", json.dumps(config)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            start_new_session=True,  # Ctrl-C is for us alone
+            env=_environment(),
+        )
+        self._is_up = False
+        self.asked = 0
+        _all.add(self)
+
+    def judge(self, task: dict[str, Any]) -> dict[str, Any]:
+        """The verdict of a task. Raises BenchLost."""
+        limit = self.config["kata_seconds"] + GRACE_SECONDS
+        if not self._is_up:
+            self._expect(START_SECONDS)
+            self._is_up = True
+        assert self._process.stdin
+        self.asked += 1
+        try:
+            self._process.stdin.write(frames.build(json.dumps(task).encode(), b""))
+            self._process.stdin.flush()
+        except OSError:
+            raise BenchLost(self._last_words()) from None
+        return self._expect(limit)
+
+    def _expect(self, seconds: float) -> dict[str, Any]:
+        assert self._process.stdout
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self.kill()
+
+        timer = threading.Timer(seconds, give_up)
+        timer.start()
+        try:
+            found = _receive(self._process.stdout)
+        finally:
+            timer.cancel()
+        if found is None:
+            why = f"no answer within {seconds:g} s" if late.is_set() else self._last_words()
+            raise BenchLost(why)
+        return found
+
+    def _last_words(self) -> str:
+        self._said.seek(0)
+        lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        return f"it ended: {lines[-1][:300]}" if lines else "it ended"
+
+    def kill(self) -> None:
+        """End it and all that it started."""
+        _all.discard(self)
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        self.kill()
+        for stream in (self._process.stdin, self._process.stdout, self._said):
+            assert stream
+            with contextlib.suppress(OSError):
+                stream.close()
+
+
+def judge(payload: str) -> str:
+    """Judge a task: {"config": ..., "task": ...} -> a verdict, both as JSON.
+
+    Two processes that die over it make it `could not grade`, marked so that it is tried once more
+    with nothing beside it.
+    """
+    asked = json.loads(payload)
+    config, task = asked["config"], asked["task"]
+    said = ""
+    for _ in range(2):
+        bench = getattr(_here, "bench", None)
+        if bench is None or bench.config != config or bench.asked >= MOST_TASKS:
+            if bench is not None:
+                bench.close()
+            bench = _here.bench = Bench(config)
+        try:
+            return json.dumps(bench.judge(task))
+        except BenchLost as lost:
+            said = str(lost)
+            bench.close()
+            _here.bench = None
+    return json.dumps({"lost": f"{LOST}, twice: {said}"})
+
+
+def end_benches() -> None:
+    """End all judging processes of this process."""
+    for bench in list(_all):
+        bench.kill()
+
+
+atexit.register(end_benches)
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without the secret, and with this very package first."""
+    here = str(Path(__file__).resolve().parents[2])
+    kept = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    paths = filter(None, [here, os.environ.get("PYTHONPATH")])
+    return {**kept, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def _receive(stream: IO[bytes]) -> dict[str, Any] | None:
+    """The next message; None when there is none to come."""
+
+    def read(size: int) -> bytes:
+        data = stream.read(size)
+        if len(data) < size:
+            raise EOFError
+        return data
+
+    try:
+        found = json.loads(frames.read(read)[0])
+    except (EOFError, OSError, ValueError, frames.BadFrame):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+# The judging process itself
+
+
+def main() -> None:
+    """Judge what comes on standard input until that ends."""
+    config = json.loads(sys.argv[1])
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anybody prints is no answer
+    asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=[asked], daemon=True).start()
+    _stay_on(config.get("core"))
+    private = Path(config["katas"]) if config.get("katas") else None
+    catalog = load_catalog(private)
+
+    def say(message: dict[str, Any]) -> None:
+        answers.write(frames.build(json.dumps(message).encode(), b""))
+        answers.flush()
+
+    for message in _answers(config, catalog, asked):
+        say(message)
+
+
+def _listen(asked: queue.SimpleQueue[dict[str, Any]]) -> None:
+    """Take in requests. When nobody asks any more, nobody wants what is being made."""
+    while message := _receive(sys.stdin.buffer):
+        asked.put(message)
+    os._exit(0)
+
+
+def _stay_on(core: int | None) -> None:
+    """On one processor core: the judge and the learner take turns, and share its cache."""
+    if core is not None and hasattr(os, "sched_setaffinity"):
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, {core})
+
+
+def _answers(
+    config: dict[str, Any], catalog: Catalog, asked: queue.SimpleQueue[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """First a sign that it is up, then a verdict for each request."""
+    from attention_katas import running
+    from attention_katas.learner.limits import Limits
+
+    limits = Limits(kata_seconds=config["kata_seconds"])
+    with running.open_judge(
+        catalog,
+        catalog.ready,
+        config.get("device", "cpu"),
+        limits=limits,
+        strict=not config["weak"],
+        lanes=config["lanes"],
+    ) as judge:
+        yield {"up": os.getpid()}
+        while True:
+            task = asked.get()
+            started = time.perf_counter()
+            try:
+                submission = from_dict(task["submission"], catalog)
+            except (KataError, KeyError) as error:
+                yield {"lost": f"this worker has other katas: {error}"}
+                continue
+            if submission.kata.version != task["kata_version"]:
+                verdict = blank(submission.kata, v.COULD_NOT_GRADE, submission.file, "")
+                verdict.message = f"this worker has another version of {submission.kata.name}"
+            else:
+                verdict = judge.judge(submission, task["seed"])
+            verdict.seconds = time.perf_counter() - started
+            yield verdict.to_dict()
+
+
+if __name__ == "__main__":
+    main()
