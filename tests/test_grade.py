@@ -225,6 +225,22 @@ def test_a_single_submission_on_the_screen(tmp_path, catalog):
     assert low.returncode == 1
 
 
+def test_modules_that_are_handed_in_are_none_of_ours(tmp_path, catalog):
+    (tmp_path / "softmax.py").write_text(catalog["softmax"].reference.read_text())
+    for name in ("torch", "json", "pytest", "click", "attention_katas", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('taken in')")
+    script = Path(sys.executable).with_name("kata")
+    done = subprocess.run(
+        [script, "grade", ".", "--only", "softmax", "--allow-weak-sandbox"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "20 of 20   passed" in done.stdout
+
+
 def test_nothing_is_asked_of_a_worker_when_nothing_is_written(tmp_path):
     """Without torch, in a moment: as in a first push of the template."""
     (tmp_path / "anna").mkdir()

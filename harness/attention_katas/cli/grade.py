@@ -25,6 +25,18 @@ LAYOUTS = ("auto", "one", "class", "nbgrader", "canvas", "moodle")
 STOPPED = 130
 
 
+class Unnamed(click.Context):
+    """The context of a command whose own name nobody types."""
+
+    @property
+    def command_path(self) -> str:
+        return self.parent.command_path if self.parent else super().command_path
+
+
+class GradeCommand(click.Command):
+    context_class = Unnamed
+
+
 class GradeGroup(Group):
     """`kata grade PATH` and `kata grade report`: what is no command's name is a path."""
 
@@ -77,7 +89,7 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     ctx.exit()
 
 
-@grade.command(GradeGroup.DEFAULT, hidden=True)
+@grade.command(GradeGroup.DEFAULT, cls=GradeCommand, hidden=True)
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 @click.option(
     "--to",
