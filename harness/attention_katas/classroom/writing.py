@@ -10,7 +10,6 @@ from attention_katas.classroom.course import GRADESCOPE, Course
 from attention_katas.classroom.targets import GRADER, File, files
 from attention_katas.errors import KataError
 
-
 ARCHIVE = "autograder.zip"
 
 

@@ -27,10 +27,8 @@ def install(folder: Path) -> Path:
     return programs
 
 
-def main() -> int:
-    """Grade the working directory into result.json."""
-    for name in ("result.json", "release-body.md"):
-        Path(name).unlink(missing_ok=True)  # one that a student committed is no result
+def grade() -> int:
+    """Grade the working directory into result.json; the exit code of `kata grade`."""
     with tempfile.TemporaryDirectory() as scratch:
         kata = install(Path(scratch) / "katas") / "kata"
         formats = ["--to", "classroom50=result.json", "--to", "actions", "--to", "annotations"]
@@ -41,12 +39,21 @@ def main() -> int:
         return subprocess.run(command, check=False, env=environment, timeout=SECONDS).returncode
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """0 if there is a result.json of ours, 1 if not."""
+    result = Path("result.json")
+    for name in (result, Path("release-body.md")):
+        name.unlink(missing_ok=True)  # one that a student committed is no result
     try:
-        code = main()
+        code = grade()
     except (OSError, subprocess.SubprocessError) as error:
-        print(f"::error::the grader itself failed: {error}".replace("\n", " "))  # noqa: T201
+        print("::error::the grader itself failed:", *str(error).split())  # noqa: T201
         code = 1
-    if code:
-        Path("result.json").unlink(missing_ok=True)
-    sys.exit(code)
+    if code == 0 and result.is_file():
+        return 0
+    result.unlink(missing_ok=True)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
