@@ -389,6 +389,7 @@ def test_tag_only_runs_for_tags_only(tmp_path):
 
 # --- what the steps do ---
 
+GITHUB_CALL = ["grade", ".", "--layout", "one", "--github", "--feedback", "named"]
 OUTPUTS = {"dot_product": "ZG90", "softmax": "c29mdA==", "runners": "dot_product,softmax"}
 FAKE_KATA = r"""
 printf '%s\n' "$@" >"$SEEN/kata"
@@ -433,7 +434,7 @@ def test_the_workflow_grades_and_reports(stage, tmp_path):
     done = stage(steps)
     assert not done.failed
     assert stage.said("pip")[-2:] == ["-r", "requirements.txt"]
-    assert stage.said("kata") == ["grade", ".", "--github", "--feedback", "named"]
+    assert stage.said("kata") == GITHUB_CALL
     [(environment, given)] = reported(done)
     assert environment["DOT_PRODUCT_RESULTS"] == "ZG90"
     assert environment["MASK_RESULTS"] == ""
@@ -466,7 +467,7 @@ def test_without_the_reporter_no_result_is_written_for_it(stage, tmp_path):
     steps = job(make(tmp_path / "class", reporter=False) / ".github/workflows/katas.yml")["steps"]
     done = stage(steps, outputs={})
     assert not done.failed
-    assert stage.said("kata")[2:6] == ["--to", "actions", "--to", "annotations"]
+    assert stage.said("kata")[4:8] == ["--to", "actions", "--to", "annotations"]
     assert reported(done) == []
 
 
@@ -482,7 +483,7 @@ def test_the_composite_action(stage, code):
     inputs = defaults(actions.read(path.read_text(encoding="utf-8"))["inputs"])
     done = stage(steps_of(path), code=code, inputs=inputs)
     assert done.failed == (code != 0)
-    assert stage.said("kata") == ["grade", ".", "--github", "--feedback", "named"]
+    assert stage.said("kata") == GITHUB_CALL
     assert not any(line.startswith("KATA_GRADING_SEED") for line in stage.said("environment"))
     assert (Path(stage.said("pip")[-1]) / "pyproject.toml").exists()
     assert len(reported(done)) == 1
@@ -505,7 +506,7 @@ def test_the_reusable_workflow(stage):
     assert not done.failed
     assert stage.said("pip")[-1] == "attention-katas==9; touch pwned"
     assert not list(stage.folder.glob("**/pwned"))
-    assert stage.said("kata") == ["grade", ".", "--github", "--feedback", "named"]
+    assert stage.said("kata") == GITHUB_CALL
     assert len(reported(done)) == 1
     strict = stage(steps_of(path), code=1, inputs=inputs | {"fail-under": "50"})
     assert strict.failed
@@ -548,11 +549,11 @@ def container(tmp_path):
     root = make(tmp_path / "class", "gradescope", secret_seed=True)
     (tmp_path / "autograder" / "submission").mkdir(parents=True)
     shutil.copytree(root / "grader", tmp_path / "autograder" / "source")
-    (tmp_path / "home" / "bin").mkdir(parents=True)
-    (tmp_path / "home" / "bin" / "python").symlink_to(sys.executable)
+    (tmp_path / "opt" / "bin").mkdir(parents=True)
+    (tmp_path / "opt" / "bin" / "python").symlink_to(sys.executable)
 
     def grade(does, script=None):
-        program(tmp_path / "home" / "bin" / "kata", does)
+        program(tmp_path / "opt" / "bin" / "kata", does)
         text = (tmp_path / "autograder/source/run_autograder").read_text(encoding="utf-8")
         runner = program(tmp_path / "autograder" / "run_autograder", (script or str)(text))
         done = subprocess.run(
@@ -561,7 +562,7 @@ def container(tmp_path):
             env={
                 **os.environ,
                 "KATA_AUTOGRADER_ROOT": str(tmp_path / "autograder"),
-                "KATA_HOME": str(tmp_path / "home"),
+                "KATA_HOME": str(tmp_path / "opt"),
                 "SECRET_OF_THE_PLATFORM": "x",
             },
             capture_output=True,
@@ -584,8 +585,8 @@ def test_gradescope_gets_the_results_of_kata(container):
     seen = 'printf "%s " "$@"; env; '
     found, log = container(f"{WRITES}{seen}echo '{json.dumps(RESULTS)}' >$to")
     assert found == RESULTS
-    assert "/submission --to gradescope=" in log
-    assert "--feedback named --allow-weak-sandbox" in log
+    assert "/submission --layout one --workers 1 --feedback named --to" in log
+    assert "--allow-weak-sandbox" in log
     assert re.search(r"^KATA_GRADING_SEED=[0-9a-f]{32}$", log, re.M)
     assert "SECRET_OF_THE_PLATFORM" not in log
 
@@ -644,8 +645,8 @@ def test_in_the_container_submissions_are_judged_by_a_user_without_rights():
             make(base / "c", "gradescope", secret_seed=True) / "grader", base / "source"
         )
         (base / "submission").mkdir()
-        (base / "home" / "bin").mkdir(parents=True)
-        (base / "home" / "bin" / "python").symlink_to(sys.executable)
+        (base / "opt" / "bin").mkdir(parents=True)
+        (base / "opt" / "bin" / "python").symlink_to(sys.executable)
         acts = {
             "root": "[ $(id -u) = 0 ]",
             "seed": f"cat {base}/source/seed",
@@ -653,17 +654,17 @@ def test_in_the_container_submissions_are_judged_by_a_user_without_rights():
             "gone": f"rm -rf {base}/results/results.json; [ ! -e {base}/results ]",
             "source": f"echo x >>{base}/source/run_autograder",
             "submission": f"touch {base}/submission/x",
-            "kata": f"touch {base}/home/bin/kata",
+            "kata": f"touch {base}/opt/bin/kata",
         }
         tried = "\n".join(f"if {act}; then echo did-{name}; fi" for name, act in acts.items())
         fake = f"{WRITES}{tried}\necho '{json.dumps(RESULTS)}' >$to"
-        program(base / "home" / "bin" / "kata", fake)
+        program(base / "opt" / "bin" / "kata", fake)
         script = (base / "source/run_autograder").read_text(encoding="utf-8")
         script = script.replace("id kata", "id nobody").replace(" kata)", " nobody)")
         runner = program(base / "run", script.replace("chown kata", "chown nobody"))
         done = subprocess.run(
             ["bash", str(runner)],
-            env={**os.environ, "KATA_AUTOGRADER_ROOT": folder, "KATA_HOME": str(base / "home")},
+            env={**os.environ, "KATA_AUTOGRADER_ROOT": folder, "KATA_HOME": str(base / "opt")},
             capture_output=True,
             text=True,
             timeout=60,
@@ -768,7 +769,7 @@ def test_classroom50_gets_a_result(shim):
     assert Path("result.json").read_text("utf-8") == "{}\n"
     assert not Path("release-body.md").exists()
     words = Path("words").read_text("utf-8").split()
-    assert words[:4] == ["grade", ".", "--to", "classroom50=result.json"]
+    assert words[:6] == ["grade", ".", "--layout", "one", "--to", "classroom50=result.json"]
     assert words[-2:] == ["--feedback", "named"]
 
 

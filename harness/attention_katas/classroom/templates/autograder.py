@@ -32,7 +32,16 @@ def grade() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         kata = install(Path(scratch) / "katas") / "kata"
         formats = ["--to", "classroom50=result.json", "--to", "actions", "--to", "annotations"]
-        command = [os.fspath(kata), "grade", ".", *formats, "--feedback", FEEDBACK]
+        command = [
+            os.fspath(kata),
+            "grade",
+            ".",
+            "--layout",
+            "one",
+            *formats,
+            "--feedback",
+            FEEDBACK,
+        ]
         environment = dict(os.environ)
         if (HERE / "set").is_dir():
             environment["KATAS_PATH"] = os.fspath(HERE / "set")
