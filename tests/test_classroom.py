@@ -680,9 +680,9 @@ def test_the_image_is_set_up(tmp_path, private, old):
     root = make(tmp_path / "class", "gradescope", catalog=catalog, private=True)
     shutil.copytree(root / "grader", tmp_path / "autograder" / "source")
     note = f'echo "$(basename "$0") $*" >>"{tmp_path}/calls"'
-    for name in ("apt-get", "useradd", "chown"):
+    for name in ("apt-get", "useradd", "chown", "setpriv"):
         program(tmp_path / "bin" / name, note)
-    program(tmp_path / "bin" / "id", "exit 1")
+    program(tmp_path / "bin" / "id", '[ "$1" != kata ] && echo 7')
     program(tmp_path / "tool", f"{note}\n[ $(basename $0) != kata ] || exit 1")
     install = (
         f'mkdir -p "$3/bin"; cp "{tmp_path}/tool" "$3/bin/pip"; cp "{tmp_path}/tool" "$3/bin/kata"'
@@ -710,7 +710,8 @@ def test_the_image_is_set_up(tmp_path, private, old):
     assert "pip install --no-cache-dir --disable-pip-version-check -r requirements.txt" in calls
     assert "useradd --system" in calls
     assert (tmp_path / "katas/set/katas/double/test_double.py").exists()
-    assert calls.splitlines()[-1] == "kata doctor"
+    as_kata = "setpriv --reuid 7 --regid 7 --clear-groups"
+    assert calls.splitlines()[-1] == f"{as_kata} {tmp_path}/katas/bin/kata doctor"
 
 
 @posix

@@ -22,7 +22,7 @@ python3 -m venv "$home"
 cd "$source" # where the paths in requirements.txt begin
 "$home/bin/pip" install --no-cache-dir --disable-pip-version-check -r requirements.txt
 
-# Submissions are judged by a user who can write nothing, and read neither seed nor results.
+# Submissions are judged by a user who owns nothing: not the seed, not the results.
 id kata >/dev/null 2>&1 || useradd --system --no-create-home --shell /usr/sbin/nologin kata
 #: if private
 cp -R "$source/set" "$home/set"
@@ -30,5 +30,5 @@ chown -R root:kata "$home/set"
 chmod -R u=rwX,g=rX,o= "$home/set"
 #: end
 
-# For the log of the build: which locks hold in this container.
-"$home/bin/kata" doctor || true
+# For the log of the build: whether that user can judge in this container, and which locks hold.
+setpriv --reuid "$(id -u kata)" --regid "$(id -g kata)" --clear-groups "$home/bin/kata" doctor || true
