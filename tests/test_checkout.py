@@ -21,6 +21,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     {"command", "__main__"},
     {"cli"},
+    {"classroom"},
     {"doctor", "dev", "certificate", "watch", "grading"},
     {"workshop"},
     {"running"},
