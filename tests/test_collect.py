@@ -73,7 +73,7 @@ def test_a_repository_whose_files_lie_deeper(catalog, tmp_path):
 
 
 def test_a_class_of_folders_and_zips_and_one_that_is_empty(catalog, tmp_path):
-    tree(tmp_path, {"anna/softmax.py": SOFT, "ben/work/week 1/softmax.py": SOFT})
+    tree(tmp_path, {"anna/softmax.py": SOFT, "ben/mine/week 1/softmax.py": SOFT})
     (tmp_path / "carl").mkdir()
     (tmp_path / "dora.zip").write_bytes(zipped({"x/softmax.py": SOFT}))
     (tmp_path / "emil.zip").write_bytes(b"no zip")
