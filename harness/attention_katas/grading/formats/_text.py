@@ -10,6 +10,7 @@ _ESCAPE = re.compile(
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links and other strings
     r"|\x1b[ -/]*[0-~]"
 )
+_DOUBTFUL = re.compile(r"[^\n\t\x20-\x7e]")
 _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 
@@ -27,15 +28,13 @@ def block(text: str, limit: int = 4000) -> str:
 
 def _clean(text: str) -> str:
     text = _BREAK.sub("\n", _ESCAPE.sub("", text))
-    text = "".join(_sign(sign) for sign in text)
+    text = _DOUBTFUL.sub(_kept, text)
     # A runner of GitHub Actions takes "##[error]" for a command wherever it stands in a line.
     return text.replace("##[", "## [")
 
 
-def _sign(sign: str) -> str:
-    if sign in "\n\t":
-        return sign
-    category = unicodedata.category(sign)
+def _kept(found: re.Match[str]) -> str:
+    category = unicodedata.category(found[0])
     if category == "Cs":  # half a character: no encoding holds it
         return "\N{REPLACEMENT CHARACTER}"
-    return "" if category in ("Cc", "Cf") else sign
+    return "" if category in ("Cc", "Cf") else found[0]

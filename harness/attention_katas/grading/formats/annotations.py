@@ -2,7 +2,8 @@
 
 An error points at the line where an exception came from, else at the function in the student's
 file. GitHub shows ten errors of a step, so there are at most ten. With --fail-under a result
-that is high enough has warnings instead. A kata that could not be graded is a warning, never an error.
+that is high enough has warnings instead. A kata that could not be graded is a warning, never an
+error.
 
 Escaped as actions/toolkit does it (packages/core/src/command.ts). Whoever prints anything else in
 the same step puts it through `quiet`: it may hold a line that looks like a command.
