@@ -476,6 +476,13 @@ def test_nothing_ends_a_fence_of_the_summary(kind):
     assert not any(re.search(r"(?<!\\)[<`]", line) for line in outside)
 
 
+def test_names_in_the_summary_are_no_markup():
+    odd = item(verdict(v.FAILED, [check(1, v.FAILED)]), title="a|b <i> `c` [d](e)")
+    text = render("actions", [result(odd)], about(title="*Week* #1"))
+    assert text.startswith("## \\*Week\\* \\#1: 0 of 10 points\n")
+    assert "| a\\|b \\<i\\> \\`c\\` \\[d\\]\\(e\\) | 0 of 10 |" in text
+
+
 def test_summary_leaves_out_details_rather_than_be_dropped():
     items = [item(verdict(v.BROKEN, message="é" * 100_000, kata=f"kata-{i}")) for i in range(200)]
     text = render("actions", [result(*items)], about(feedback=FULL))
