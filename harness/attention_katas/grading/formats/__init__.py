@@ -11,6 +11,10 @@ A format module has
 
 and its name is the module's. `results` have been shaped for the student's eyes already, unless the
 module sets TEACHER = True (a document that only the teacher reads).
+
+The text is written as it is, in UTF-8, without translation of line ends. render raises
+CouldNotGrade where something could not be graded and the reader of the format has no word for that:
+then there must be no document, not even an older one.
 """
 
 from __future__ import annotations
@@ -33,7 +37,8 @@ class About:
 
     title: of the assignment. fail_under: percent of the points below which a grade is to look
     red, or None. given: files that a format fills in, by the option's name ("worksheet",
-    "gradebook"). environment: of this process.
+    "gradebook"). environment: of this process. notes: what a format has to tell the teacher, in
+    words: it adds to them, and whoever asked for it prints them on standard error.
     """
 
     title: str = "Attention katas"
@@ -41,6 +46,7 @@ class About:
     fail_under: float | None = None
     given: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         assert self.feedback in FEEDBACK, self.feedback
