@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -288,3 +290,69 @@ def test_laziness_earns_nothing(catalog, submit, name, lazy):
     kata = catalog[name]
     source = "\n".join(LAZY[lazy].replace("{f}", function) for function in kata.functions)
     assert points_for(submit(name, source), kata.points) == 0
+
+
+def test_formats_of_one_submission_side_by_side(tmp_path):
+    """As a step in Actions: outputs and summary are added to, commands fenced, all in one go."""
+    for name in ("out", "sum"):
+        (tmp_path / name).write_text("from the step before\n")
+    (tmp_path / "softmax.py").write_text(
+        "print('::error::mine')\n"
+        "def softmax(x, dim=-1):\n    raise ValueError('::notice::Points 9')\n"
+    )
+    done = kata(
+        *("grade", ".", "--only", "softmax", "--github", "--to", "junit=r/j.xml"),
+        *("--feedback", "full", "--allow-weak-sandbox"),
+        cwd=tmp_path,
+        GITHUB_OUTPUT="out",
+        GITHUB_STEP_SUMMARY="sum",
+        GITHUB_ACTIONS="true",
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out").read_text().startswith("from the step before\nsoftmax=")
+    assert (tmp_path / "sum").read_text().startswith("from the step before\n")
+    assert "<testsuite" in (tmp_path / "r" / "j.xml").read_text()
+    lines = done.stdout.splitlines()
+    token = lines[0].removeprefix("::stop-commands::")
+    fenced = lines[1 : lines.index(f"::{token}::")]
+    assert len(token) == 32
+    assert any("softmax" in line for line in fenced)
+    after = [line for line in lines[len(fenced) + 2 :] if line.startswith("::")]
+    assert [line.partition(" ")[0] for line in after] == ["::error", "::notice"]
+    assert "Points 0/20" in after[-1]
+
+
+def test_a_class_does_not_fit_into_a_form_for_one(tmp_path):
+    """That is told before anything is judged."""
+    for name in ("anna", "ben"):
+        (tmp_path / name).mkdir()
+    done = kata("grade", ".", "--layout", "class", "--to", "junit=x", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "holds one submission, and here are 2" in done.stderr
+    assert list(tmp_path.glob("*.db")) == []
+    done = kata("grade", ".", "--to", "moodle", "--worksheet", "none.csv", cwd=tmp_path)
+    assert "there is no file none.csv" in done.stderr
+
+
+def test_our_fault_leaves_no_older_document_and_exits_with_3(tmp_path, catalog):
+    """Gradescope would take what a run before wrote for the result of this one."""
+    (tmp_path / "katas").mkdir()
+    shutil.copytree(catalog["softmax"].folder, tmp_path / "katas" / "softmax")
+    shutil.copytree(catalog.reference, tmp_path / "reference")
+    toml = tmp_path / "katas" / "softmax" / "kata.toml"
+    toml.write_text(re.sub(r"requires = .*", "requires = []", toml.read_text()))
+    (tmp_path / "katas" / "softmax" / "test_softmax.py").write_text("def test_(: broken")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "softmax.py").write_text("def softmax(x, dim=-1):\n    return x\n")
+    (tmp_path / "results.json").write_text("{}")
+    done = kata(
+        *("grade", "work", "--katas", ".", "--to", "gradescope", "--to", "json=all.json"),
+        "--allow-weak-sandbox",
+        cwd=tmp_path,
+    )
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert not (tmp_path / "results.json").exists()
+    (result,) = json.loads((tmp_path / "all.json").read_text())["results"]
+    assert not result["graded"]
+    assert result["katas"][0]["points"] is None
+    assert "could not" in done.stdout + done.stderr

@@ -76,14 +76,42 @@ def is_too_low(result: Result, fail_under: float | None) -> bool:
     return 100 * (result.points + benefit) < fail_under * result.worth
 
 
+def place_of(name: str, file: str, about: About) -> str:
+    """Where a format goes when `file` was asked for, or nothing: a path, or "-".
+
+    Raises KataError where the environment does not say.
+    """
+    usual: str = load(name).FILE
+    if file or not usual.startswith("$"):
+        return file or usual
+    place = about.environment.get(usual[1:])
+    if not place:
+        raise KataError(f"{name} goes where {usual} says, and that is not set", f"--to {name}=FILE")
+    return place
+
+
+def adds(name: str, place: str, about: About) -> bool:
+    """Whether a format is added to what stands in its place, which others write to as well."""
+    usual: str = load(name).FILE
+    return usual.startswith("$") and about.environment.get(usual[1:]) == place
+
+
+def check(name: str, students: int, about: About) -> None:
+    """Before anything is judged: can the format hold that many? Raises KataError."""
+    if not load(name).CLASS and students != 1:
+        raise KataError(
+            f"{name} holds one submission, and here are {students}",
+            "name one student's folder, or take csv or json",
+        )
+    for option, path in about.given.items():
+        if not path.is_file():
+            raise KataError(f"--{option}: there is no file {path}")
+
+
 def render(name: str, results: Sequence[Result], about: About) -> str:
     """All results in a format. Raises KataError when it cannot hold them."""
     module = load(name)
-    if not module.CLASS and len(results) != 1:
-        raise KataError(
-            f"{name} holds one submission, and here are {len(results)}",
-            "name one student's folder, or take csv or json",
-        )
+    check(name, len(results), about)
     if not getattr(module, "TEACHER", False):
         results = [shaped(result, about.feedback) for result in results]
     text: str = module.render(results, about)

@@ -47,8 +47,14 @@ def render(results: Sequence[Result], about: About) -> str:
 
 def quiet(text: str) -> str:
     """Text in which the runner obeys no command, whatever it holds."""
+    begin, end = fence()
+    return f"{begin}{text.rstrip()}\n{end}"
+
+
+def fence() -> tuple[str, str]:
+    """Lines around what is printed, between which the runner obeys no command."""
     token = secrets.token_hex(16)
-    return f"::stop-commands::{token}\n{text.rstrip()}\n::{token}::\n"
+    return f"::stop-commands::{token}\n", f"::{token}::\n"
 
 
 def command(name: str, message: str, **properties: str) -> str:
