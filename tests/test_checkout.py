@@ -97,6 +97,14 @@ def test_every_option_of_run_is_documented():
             assert option.opts[0] in readme
 
 
+def test_every_option_of_grade_is_documented():
+    told = (ROOT / "docs" / "classroom.md").read_text(encoding="utf-8")
+    told += (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    for option in cli.main.commands["grade"].commands["submissions"].params:
+        if option.param_type_name == "option" and not option.hidden:
+            assert option.opts[0] in told
+
+
 def test_constraints_pin_what_is_asked_for():
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.M))
     wanted = re.findall(r'^    "([\w-]+)[>=<]', (ROOT / "pyproject.toml").read_text(), re.M)
