@@ -21,7 +21,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     {"command", "__main__"},
     {"cli"},
-    {"doctor", "dev", "certificate", "watch"},
+    {"doctor", "dev", "certificate", "watch", "grading"},
     {"workshop"},
     {"running"},
     {"reports"},
@@ -78,6 +78,8 @@ def test_the_map_is_true():
 
 def names(group, prefix=""):
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         yield from (
             names(command, f"{prefix}{name} ") if hasattr(command, "commands") else [prefix + name]
         )
