@@ -365,6 +365,17 @@ def test_why_a_grade_may_have_changed():
     ) == ("other tests", "torch 2.12 -> 2.13", "other inputs")
 
 
+def test_points_that_are_only_worth_something_else_are_not_loud(book, catalog, monkeypatch):
+    book.begin().add("ann", right(), wrong("mask")).done()
+    monkeypatch.setitem(WORTH, "softmax", 30)
+    monkeypatch.setitem(WORTH, "mask", 40)
+    book.begin().add("ann", right(), wrong("mask", passing=2)).done()
+    report = made(book.ledger, catalog)
+    assert [(one.before, one.now) for one in report.difference.revalued] == [(20, 30)]
+    assert [one.kata for one in report.difference.same_code] == ["mask"]
+    assert "1 grade of softmax moved only because it is worth other points" in shown(report)
+
+
 def test_a_run_that_was_cut_off_is_not_compared_with(book, catalog):
     book.begin().add("ann", right()).done()
     book.begin().add("ann", wrong())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from attention_katas.catalog import Catalog, Kata
-from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, say, screen
+from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, say, screen, waiting
 from attention_katas.errors import KataError
 from attention_katas.grading import VARIABLE, formats
 from attention_katas.grading.results import FEEDBACK, NAMED, shaped
@@ -349,6 +349,7 @@ def report(ledger: Path | None, place: Path | None, against: Path | None, anonym
     with contextlib.ExitStack() as opened:
         now = opened.enter_context(Ledger(file, new=False))
         old = opened.enter_context(Ledger(against, new=False)) if against else None
+        opened.enter_context(waiting("reading the ledger ..."))
         found = made(now, load(), old, anonymous)
     table = page.with_suffix(".csv")
     _put(table, tables.render(found), "utf-8-sig")  # by its mark Excel knows it

@@ -155,10 +155,11 @@ def made(
     in the same ledger. hide: students become numbers.
     """
     run = ledger.last_run()
-    graded = rows.read(ledger, run)
+    known: rows.Known = {}
+    graded = rows.read(ledger, run, known)
     if not graded.people:
         raise KataError(f"the last grading with {ledger.path} reached nobody", "kata grade CLASS")
-    before = _before(ledger, run, graded, against)
+    before = _before(ledger, graded, against, known)
     names = _names(ledger, [graded, *([before] if before else [])], hide)
     order = {student: place for place, student in enumerate(names)}
     for one in (graded, before):
@@ -174,16 +175,16 @@ def made(
     return report
 
 
-def _before(ledger: Ledger, run: Run, graded: Graded, against: Ledger | None) -> Graded | None:
+def _before(
+    ledger: Ledger, graded: Graded, against: Ledger | None, known: rows.Known
+) -> Graded | None:
     """What to compare with: runs that were cut off are skipped, and those of other people."""
     if against is not None:
-        runs = against.runs()
-        if not runs:
-            against.last_run()  # says so
-        return rows.read(against, next((one for one in runs if one.done), runs[0]))
+        last = against.last_run()
+        return rows.read(against, next((one for one in against.runs() if one.done), last))
     for earlier in ledger.runs():
-        if earlier.id < run.id and earlier.done:
-            found = rows.read(ledger, earlier)
+        if earlier.id < graded.run.id and earlier.done:
+            found = rows.read(ledger, earlier, known)
             if found.people.keys() & graded.people.keys():
                 return found
     return None

@@ -102,6 +102,12 @@ def _summary(difference: Difference) -> str:
         f"{len(difference.graded_now):,} graded now that could not be before",
         f"{difference.same:,} with the same code and the same points",
     ]
+    if difference.revalued:
+        names = ", ".join(sorted({one.kata for one in difference.revalued}))
+        facts.append(
+            f"{many(len(difference.revalued), 'grade')} of {text(names)} moved only because it is "
+            f"worth other points"
+        )
     if difference.katas_new:
         facts.append(f"new katas: {text(', '.join(difference.katas_new))}")
     if difference.katas_gone:

@@ -29,13 +29,15 @@ class Change:
 class Difference:
     """What became of an earlier grading.
 
-    same_code: other points for the same code, or none any more. graded_now: could not be graded
-    before. resubmitted: the code is another one, or what it imports. newcomers, missing: ids.
-    katas_new, katas_gone: names. same: katas of students with the same points for the same code.
+    same_code: other points for the same code, or none any more. revalued: other points only because
+    the kata is worth another number of them. graded_now: could not be graded before. resubmitted:
+    the code is another one, or what it imports. newcomers, missing: ids. katas_new, katas_gone:
+    names. same: katas of students with the same points for the same code.
     """
 
     before: Graded
     same_code: list[Change] = field(default_factory=list)
+    revalued: list[Change] = field(default_factory=list)
     graded_now: list[Change] = field(default_factory=list)
     resubmitted: list[Change] = field(default_factory=list)
     newcomers: list[str] = field(default_factory=list)
@@ -72,8 +74,15 @@ def _sort_in(found: Difference, old: Row, new: Row) -> None:
         found.same += 1
     elif before is None:
         found.graded_now.append(change)
+    elif old.entry.worth != new.entry.worth and _judged_alike(old, new):
+        found.revalued.append(change)
     else:
         found.same_code.append(change)
+
+
+def _judged_alike(old: Row, new: Row) -> bool:
+    a, b = old.facts, new.facts
+    return (a.outcome, a.passed, a.total) == (b.outcome, b.passed, b.total)
 
 
 def same_code(old: Row, new: Row) -> bool:

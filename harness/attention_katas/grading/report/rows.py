@@ -92,10 +92,16 @@ class Graded:
     worth: dict[str, int] = field(default_factory=dict)
 
 
-def read(ledger: Ledger, run: Run) -> Graded:
-    """Everything of a run. Raises KataError when the ledger is damaged."""
+Known = dict[tuple[str, int], Facts]
+
+
+def read(ledger: Ledger, run: Run, known: Known | None = None) -> Graded:
+    """Everything of a run. Raises KataError when the ledger is damaged.
+
+    known: what was read of other runs of the same ledger, to which this is added.
+    """
     found = Graded(run)
-    known: dict[tuple[str, int], Facts] = {}
+    known = {} if known is None else known
     for noted in ledger.noted(run.id):
         found.people[noted.student.id] = noted
         for entry in noted.entries:
