@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from attention_katas import __version__
+from attention_katas.cli.classroom import classroom
 from attention_katas.cli.course import hint, init, list_katas, progress, reset, show, solution
 from attention_katas.cli.dev import dev
 from attention_katas.cli.doctor import doctor
@@ -55,6 +56,7 @@ def main(ctx: click.Context) -> None:
 for command in (init, list_katas, show, run, watch, hint, reset, solution, progress, checkpoint):
     main.add_command(command)
 main.add_command(grade)
+main.add_command(classroom)
 main.add_command(doctor)
 main.add_command(workshop)
 main.add_command(dev)

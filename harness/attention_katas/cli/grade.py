@@ -13,7 +13,7 @@ import click
 
 from attention_katas.catalog import Catalog, Kata
 from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, say, screen, waiting
-from attention_katas.errors import KataError
+from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.grading import VARIABLE, formats
 from attention_katas.grading.results import FEEDBACK, NAMED, shaped
 
@@ -24,6 +24,18 @@ if TYPE_CHECKING:
 
 LAYOUTS = ("auto", "one", "class", "nbgrader", "canvas", "moodle")
 STOPPED = 130
+
+
+class Unnamed(click.Context):
+    """The context of a command whose own name nobody types."""
+
+    @property
+    def command_path(self) -> str:
+        return self.parent.command_path if self.parent else super().command_path
+
+
+class GradeCommand(click.Command):
+    context_class = Unnamed
 
 
 class GradeGroup(Group):
@@ -78,7 +90,7 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     ctx.exit()
 
 
-@grade.command(GradeGroup.DEFAULT, hidden=True)
+@grade.command(GradeGroup.DEFAULT, cls=GradeCommand, hidden=True)
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 @click.option(
     "--to",
@@ -191,27 +203,38 @@ def submissions(
     )
     wanted = [*targets, *((name, "") for name in ("reporter", "actions", "annotations") if github)]
     collected = collect(katas, path, how["layout"], how["assignment"], how["student"])
+    for name, _ in wanted:
+        formats.check(name, len(collected.students), about)
     kept = Path(":memory:")
     if ledger or collected.layout != ONE:
         kept = ledger or Path(f"{path.resolve().stem}-grades.db")
-    quiet = any(_place(name, file, about) == "-" for name, file in wanted)
+    printed = {name for name, file in wanted if formats.place_of(name, file, about) == "-"}
+    quiet = bool(printed - {"annotations"})
     with Ledger(kept) as opened:
         assignment = _assignment(katas, names, dict(points), title, how["seed_file"], opened)
-        results, stopped = _judge(katas, assignment, collected, opened, path, quiet, how)
-    notes = [note for name, file in wanted for note in _write(name, file, results, about)]
-    out = screen()
+        results, stopped = _judge(katas, assignment, collected, opened, path, how)
     if not quiet:
+        begin, end = _fence() if "annotations" in printed else ("", "")
+        click.echo(begin, nl=False)
+        out = screen()
         seen = [shaped(result, feedback) for result in results]
         shown.one(out, seen[0], katas) if collected.layout == ONE else shown.many(out, results)
-        for note in notes:
-            out.item(out.signs.passed, "green", note)
+        click.echo(end, nl=False)
+    fault = _write_all(wanted, results, about, quiet)
     if stopped:
-        again = shlex.join(["kata", "grade", *sys.argv[2:]])
-        say("stopped; the ledger keeps what is done", again)
+        say("stopped; the ledger keeps what is done", shlex.join(["kata", "grade", *sys.argv[2:]]))
         ctx.exit(STOPPED)
+    if fault is not None:
+        raise fault
     if not quiet and kept.name != ":memory:":
         out.next_step(f"kata grade report {shlex.quote(str(kept))}")
     ctx.exit(_exit_code(results, fail_under))
+
+
+def _fence() -> tuple[str, str]:
+    """Around what is shown, so that the runner of Actions finds no command in it."""
+    begin, end = formats.load("annotations").fence()
+    return str(begin), str(end)
 
 
 def _assignment(
@@ -249,7 +272,6 @@ def _judge(
     collected: Any,
     ledger: Ledger,
     path: Path,
-    quiet: bool,
     how: dict[str, Any],
 ) -> tuple[list[Result], bool]:
     """Everybody's results, and whether it was stopped before the end."""
@@ -277,32 +299,40 @@ def _judge(
     return grading.results(), stopped
 
 
-def _place(name: str, file: str, about: formats.About) -> str:
-    """Where a format goes: a file's path, or "-"."""
-    usual: str = formats.load(name).FILE
-    if file or not usual.startswith("$"):
-        return file or usual
-    place = about.environment.get(usual[1:])
-    if not place:
-        raise KataError(f"{name} goes where {usual} says, and that is not set", f"{name}=FILE")
-    return place
+def _write_all(
+    wanted: list[tuple[str, str]], results: list[Result], about: formats.About, quiet: bool
+) -> KataError | None:
+    """Write every format that can be written; what kept another one from it is given back."""
+    fault = None
+    for name, file in wanted:
+        place = formats.place_of(name, file, about)
+        try:
+            _write(place, formats.render(name, results, about), formats.adds(name, place, about))
+        except KataError as error:
+            fault = fault if fault and fault.exit_code >= error.exit_code else error
+            ours = isinstance(error, CouldNotGrade)
+            if ours and place != "-" and not formats.adds(name, place, about):
+                with contextlib.suppress(OSError):  # an older one would be taken for this one
+                    os.remove(place)
+            continue
+        if place != "-" and not quiet:
+            out = screen()
+            out.item(out.signs.passed, "green", f"{name}: {place}")
+    for note in about.notes:
+        say(note)
+    return fault
 
 
-def _write(name: str, file: str, results: list[Result], about: formats.About) -> list[str]:
-    """Write one format; says where, unless that is the terminal."""
-    place = _place(name, file, about)
-    text = formats.render(name, results, about)
+def _write(place: str, text: str, add: bool) -> None:
     if place == "-":
         click.echo(text, nl=False)
-        return []
+        return
     try:
         Path(place).parent.mkdir(parents=True, exist_ok=True)
-        appends = not file and formats.load(name).FILE.startswith("$")
-        with open(place, "a" if appends else "w", encoding="utf-8", newline="") as opened:
+        with open(place, "a" if add else "w", encoding="utf-8", newline="") as opened:
             opened.write(text)
     except OSError as error:
         raise KataError(f"{place} cannot be written: {error.strerror}") from None
-    return [f"{name}: {place}"]
 
 
 def _exit_code(results: list[Result], fail_under: float | None) -> int:

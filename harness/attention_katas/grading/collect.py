@@ -11,11 +11,12 @@ Each of them may be a zip. Everybody who is there gets an entry, also with no fi
 
 from __future__ import annotations
 
+import collections
 import io
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from attention_katas.catalog import Catalog
@@ -117,6 +118,12 @@ def collect(
 
 def _collected(catalog: Catalog, layout: str, groups: list[_Group]) -> Collected:
     groups = sorted(groups, key=lambda group: group.student.id)
+    seen: collections.Counter[str] = collections.Counter()
+    for group in groups:
+        seen[group.student.id] += 1
+        if seen[group.student.id] > 1:  # names that come out alike once they can be written
+            again = f"{group.student.id} ({seen[group.student.id]})"
+            group.student = replace(group.student, id=again)
     return Collected(layout, [group.student for group in groups], groups, catalog)
 
 

@@ -55,6 +55,7 @@ class Bench:
             stdout=subprocess.PIPE,
             stderr=self._said,
             start_new_session=True,  # Ctrl-C is for us alone
+            cwd="/",  # -m looks for modules where it stands: not among files that were handed in
             env=_environment(),
         )
         self._is_up = False
@@ -155,7 +156,8 @@ def _environment() -> dict[str, str]:
     """Ours, without the secret, and with this very package first."""
     here = str(Path(__file__).resolve().parents[2])
     kept = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    paths = filter(None, [here, os.environ.get("PYTHONPATH")])
+    others = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    paths = [here, *(os.path.abspath(path) for path in others)]
     return {**kept, "PYTHONPATH": os.pathsep.join(paths)}
 
 

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as xml
 
 from attention_katas import verdict as v
 
-# What XML 1.0 cannot hold.
-_UNHOLDABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What XML 1.0 cannot hold, and the control characters that it can.
+_UNHOLDABLE = re.compile("[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render(verdicts: Sequence[v.Verdict]) -> str:
-    """All verdicts as one JUnit XML document."""
+def render(
+    verdicts: Sequence[v.Verdict], properties: Sequence[Mapping[str, str]] | None = None
+) -> str:
+    """All verdicts as one JUnit XML document; properties: more of them for each suite."""
     root = xml.Element("testsuites", name="attention-katas")
-    for verdict in verdicts:
-        _suite(root, verdict)
+    for number, verdict in enumerate(verdicts):
+        _suite(root, verdict, properties[number] if properties else {})
     xml.indent(root)
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
     )
 
 
-def _suite(root: xml.Element, verdict: v.Verdict) -> None:
+def _suite(root: xml.Element, verdict: v.Verdict, more: Mapping[str, str]) -> None:
     # A verdict without checks (broken, not started) is one case, so that it cannot go unseen.
     checks = verdict.checks or [
         v.Check("verdict", verdict.outcome, verdict.outcome, message=verdict.message)
@@ -34,7 +36,7 @@ def _suite(root: xml.Element, verdict: v.Verdict) -> None:
     facts |= {"locks": ", ".join(verdict.locks)} if verdict.locks else {}
     causes = [cause.id for found in verdict.diagnoses for cause in found.causes]
     facts |= {"diagnosis": ", ".join(causes)} if causes else {}
-    for name, value in {**facts, **verdict.versions}.items():
+    for name, value in {**facts, **more, **verdict.versions}.items():
         xml.SubElement(properties, "property", name=name, value=_text(value))
     counts = {"tests": len(checks), "failures": 0, "errors": 0, "skipped": 0}
     for check in checks:

@@ -11,6 +11,10 @@ A format module has
 
 and its name is the module's. `results` have been shaped for the student's eyes already, unless the
 module sets TEACHER = True (a document that only the teacher reads).
+
+The text is written as it is, in UTF-8, without translation of line ends. render raises
+CouldNotGrade where something could not be graded and the reader of the format has no word for that:
+then there must be no document, not even an older one.
 """
 
 from __future__ import annotations
@@ -33,7 +37,8 @@ class About:
 
     title: of the assignment. fail_under: percent of the points below which a grade is to look
     red, or None. given: files that a format fills in, by the option's name ("worksheet",
-    "gradebook"). environment: of this process.
+    "gradebook"). environment: of this process. notes: what a format has to tell the teacher, in
+    words: it adds to them, and whoever asked for it prints them on standard error.
     """
 
     title: str = "Attention katas"
@@ -41,6 +46,7 @@ class About:
     fail_under: float | None = None
     given: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         assert self.feedback in FEEDBACK, self.feedback
@@ -70,14 +76,42 @@ def is_too_low(result: Result, fail_under: float | None) -> bool:
     return 100 * (result.points + benefit) < fail_under * result.worth
 
 
+def place_of(name: str, file: str, about: About) -> str:
+    """Where a format goes when `file` was asked for, or nothing: a path, or "-".
+
+    Raises KataError where the environment does not say.
+    """
+    usual: str = load(name).FILE
+    if file or not usual.startswith("$"):
+        return file or usual
+    place = about.environment.get(usual[1:])
+    if not place:
+        raise KataError(f"{name} goes where {usual} says, and that is not set", f"--to {name}=FILE")
+    return place
+
+
+def adds(name: str, place: str, about: About) -> bool:
+    """Whether a format is added to what stands in its place, which others write to as well."""
+    usual: str = load(name).FILE
+    return usual.startswith("$") and about.environment.get(usual[1:]) == place
+
+
+def check(name: str, students: int, about: About) -> None:
+    """Before anything is judged: can the format hold that many? Raises KataError."""
+    if not load(name).CLASS and students != 1:
+        raise KataError(
+            f"{name} holds one submission, and here are {students}",
+            "name one student's folder, or take csv or json",
+        )
+    for option, path in about.given.items():
+        if not path.is_file():
+            raise KataError(f"--{option}: there is no file {path}")
+
+
 def render(name: str, results: Sequence[Result], about: About) -> str:
     """All results in a format. Raises KataError when it cannot hold them."""
     module = load(name)
-    if not module.CLASS and len(results) != 1:
-        raise KataError(
-            f"{name} holds one submission, and here are {len(results)}",
-            "name one student's folder, or take csv or json",
-        )
+    check(name, len(results), about)
     if not getattr(module, "TEACHER", False):
         results = [shaped(result, about.feedback) for result in results]
     text: str = module.render(results, about)

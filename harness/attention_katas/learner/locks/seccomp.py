@@ -2,7 +2,8 @@
 
 A filter in the kernel's BPF, assembled here: the calls of `syscalls.DENIED` are refused, and a
 few others by their arguments. Refused calls fail with EPERM, so that code gets an exception.
-What this carries where Landlock is old or missing: sockets, signals, limits of others.
+What this carries where Landlock is old or missing: sockets, signals, limits of others, and that
+nothing in the file system changes.
 """
 
 from __future__ import annotations
@@ -64,16 +65,25 @@ class _Program:
         return self.labels[label] - at - 1 if label else 0
 
 
-def program(pid: int, machine: str) -> bytes:
-    """The filter for the process `pid`, on a machine of `syscalls.MACHINES`."""
+def program(pid: int, machine: str, writes: bool = True) -> bytes:
+    """The filter for the process `pid`, on a machine of `syscalls.MACHINES`.
+
+    writes: files may be opened for writing, because something else keeps them from it. A jump
+    reaches 255 instructions: what needs arguments comes before the long list.
+    """
     column, architecture = syscalls.MACHINES[machine]
     p = _Program()
     p.load(ARCHITECTURE)
-    p.jump(EQUAL, architecture, no="kill")
+    p.jump(EQUAL, architecture, yes="known")
+    p.give(KILL)
+    p.label("known")
     p.load(CALL)
     p.jump(GREATER, syscalls.LAST, yes="unknown")  # the x32 numbers are up there too
-    for numbers in (syscalls.CLONE3, syscalls.OPENAT2):  # callers fall back to clone and openat
-        p.jump(EQUAL, numbers[column], yes="unknown")
+    p.jump(EQUAL, syscalls.CLONE3[column], yes="unknown")  # callers fall back to clone
+    p.jump(EQUAL, syscalls.OPENAT2[column], yes="unknown", no="old")  # and to openat
+    p.label("unknown")
+    p.give(REFUSE | errno.ENOSYS)
+    p.label("old")
     special = {
         "clone": [syscalls.CLONE],
         "signal": [syscalls.KILL, syscalls.TGKILL],
@@ -88,12 +98,20 @@ def program(pid: int, machine: str) -> bytes:
         for numbers in calls:
             if numbers[column] >= 0:
                 p.jump(EQUAL, numbers[column], yes=label)
+    p.jump(EQUAL, 0, yes="list", no="list")
+    _by_arguments(p, pid, writes)
+    p.label("list")
     for numbers in syscalls.DENIED.values():
         if numbers[column] >= 0:
             p.jump(EQUAL, numbers[column], yes="denied")
     p.give(ALLOW)
     p.label("denied")
     p.give(REFUSE | errno.EPERM)
+    return p.assembled()
+
+
+def _by_arguments(p: _Program, pid: int, writes: bool) -> None:
+    """The calls that are allowed or refused by their arguments."""
     for label, commands in (("fcntl", syscalls.FCNTL_COMMANDS), ("ioctl", syscalls.IOCTL_REQUESTS)):
         p.label(label)
         p.load(_low(1))
@@ -106,11 +124,14 @@ def program(pid: int, machine: str) -> bytes:
         p.jump(EQUAL, option, yes="refuse")
     p.give(ALLOW)
     for label, argument in (("open", 1), ("openat", 2)):
-        # To empty a file takes no right to write to it, before Landlock 3.
         p.label(label)
         p.load(_low(argument))
-        p.jump(ANY_BIT, syscalls.O_TRUNC, no="allow")
-        p.jump(ANY_BIT, syscalls.O_ACCMODE, yes="allow", no="refuse")
+        if writes:  # to empty a file takes no right to write to it, before Landlock 3
+            p.jump(ANY_BIT, syscalls.O_TRUNC, no="allow")
+            p.jump(ANY_BIT, syscalls.O_ACCMODE, yes="allow", no="refuse")
+        else:
+            changing = syscalls.O_TRUNC | syscalls.O_ACCMODE | syscalls.O_CREAT
+            p.jump(ANY_BIT, changing, yes="refuse", no="allow")
     p.label("clone")  # threads, no processes
     p.load(_low(0))
     p.jump(ANY_BIT, CLONE_THREAD, yes="allow", no="refuse")
@@ -126,23 +147,21 @@ def program(pid: int, machine: str) -> bytes:
     p.jump(EQUAL, 0, no="refuse")
     p.load(_high(2))
     p.jump(EQUAL, 0, yes="allow", no="refuse")
-    p.label("unknown")
-    p.give(REFUSE | errno.ENOSYS)
     p.label("refuse")
     p.give(REFUSE | errno.EPERM)
     p.label("allow")
     p.give(ALLOW)
-    p.label("kill")
-    p.give(KILL)
-    return p.assembled()
 
 
-def put_on() -> str:
-    """The last lock: needs no_new_privs, and covers every thread there is."""
+def put_on(writes: bool = True) -> str:
+    """The last lock: needs no_new_privs, and covers every thread there is.
+
+    writes: files may be opened for writing, because Landlock keeps them from it.
+    """
     machine = platform.machine()
     if not linux.HERE or machine not in syscalls.MACHINES:
         return ""
-    code = program(os.getpid(), machine)
+    code = program(os.getpid(), machine, writes)
     buffer = ctypes.create_string_buffer(code, len(code))
     header = ctypes.create_string_buffer(
         struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))

@@ -49,7 +49,21 @@ DENIED = {
     "process_madvise": (440, 440),
     "process_mrelease": (448, 448),
     "kcmp": (312, 272),
-    # attributes of files, and files that no rule sees
+    # files: names, sizes, attributes, and files that no rule sees
+    "unlink": (87, -1),
+    "unlinkat": (263, 35),
+    "rename": (82, -1),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "rmdir": (84, -1),
+    "mkdir": (83, -1),
+    "mkdirat": (258, 34),
+    "link": (86, -1),
+    "linkat": (265, 37),
+    "symlink": (88, -1),
+    "symlinkat": (266, 36),
+    "ftruncate": (77, 46),
+    "fallocate": (285, 47),
     "chmod": (90, -1),
     "fchmod": (91, 52),
     "fchmodat": (268, 53),
@@ -200,5 +214,5 @@ IOCTL_REQUESTS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, ...
 # Not these: PDEATHSIG, DUMPABLE, SECCOMP, MM, MCE_KILL, CHILD_SUBREAPER, IO_FLUSHER,
 # SYSCALL_USER_DISPATCH, SCHED_CORE, PTRACER.
 PRCTL_OPTIONS = (1, 4, 22, 35, 33, 36, 57, 59, 62, 0x59616D61)
-O_ACCMODE, O_TRUNC = 3, 0o1000
+O_ACCMODE, O_CREAT, O_TRUNC = 3, 0o100, 0o1000
 SECCOMP = (317, 277)

@@ -23,7 +23,7 @@ def put_on_all(
         resources.put_on(memory_mb, cpu_seconds),
         privileges.put_on(),
         landlock.put_on(ruleset),
-        # Which calls a GPU's driver needs was never tried.
-        seccomp.put_on() if memory_mb else "",
     ]
+    if memory_mb:  # which calls a GPU's driver needs was never tried
+        held.append(seccomp.put_on(writes=landlock.NAME in held))
     return [name for name in held if name]

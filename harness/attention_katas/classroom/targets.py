@@ -1,0 +1,83 @@
+"""Which files each target gets: a path in the folder, and what goes there."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from attention_katas.classroom.course import ACTIONS, CLASSROOM50, Course, sources
+from attention_katas.classroom.package import WHEELS
+from attention_katas.classroom.template import fill
+
+EXECUTABLE = {"setup.sh", "run_autograder"}
+STUDENTS, GRADER = "students", "grader"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to be: its path with forward slashes, and its content."""
+
+    path: str
+    content: bytes
+
+    @property
+    def mode(self) -> int:
+        return 0o755 if self.path.rpartition("/")[2] in EXECUTABLE else 0o644
+
+
+def files(course: Course) -> Iterator[File]:
+    """Everything that goes into the teacher's folder."""
+    course.check()
+    if course.target == ACTIONS:
+        yield from _students(course, "")
+        yield _text(course, ".github/workflows/katas.yml", "katas.yml")
+        return
+    yield from _students(course, f"{STUDENTS}/")
+    grader = _classroom50(course) if course.target == CLASSROOM50 else _gradescope(course)
+    yield from (File(f"{GRADER}/{file.path}", file.content) for file in grader)
+    yield _text(course, "README.md", f"{course.target}.md")
+
+
+def _students(course: Course, folder: str) -> Iterator[File]:
+    """What a student starts from. No test and no reference is among it."""
+    for kata in course.catalog.ready:
+        yield File(folder + kata.file, kata.stub.read_bytes())
+    yield _text(course, folder + "README.md", "students.md")
+    yield _text(course, folder + ".gitignore", "gitignore")
+    if not course.private or course.target == ACTIONS:
+        yield from _requirements(course, folder)
+
+
+def _requirements(course: Course, folder: str = "") -> Iterator[File]:
+    yield _text(course, folder + "requirements.txt", "requirements.txt")
+    wheel = course.package.wheel
+    if wheel:
+        yield File(f"{folder}{WHEELS}/{wheel.name}", wheel.read_bytes())
+
+
+def _classroom50(course: Course) -> Iterator[File]:
+    yield _text(course, "autograder.py", "autograder.py")
+    yield _text(course, "runtime.json", "runtime.json")
+    yield from _requirements(course)
+    yield from _set(course)
+
+
+def _gradescope(course: Course) -> Iterator[File]:
+    yield _text(course, "setup.sh", "setup.sh")
+    yield _text(course, "run_autograder", "run_autograder")
+    yield from _requirements(course)
+    yield from _set(course)
+    if course.secret_seed:
+        yield File("seed", f"{secrets.token_hex(16)}\n".encode())
+
+
+def _set(course: Course) -> Iterator[File]:
+    """The teacher's own katas, with their tests: only ever for the grader."""
+    if course.private:
+        for name, path in sources(course).items():
+            yield File(f"set/{name}", path.read_bytes())
+
+
+def _text(course: Course, path: str, template: str) -> File:
+    return File(path, fill(template, course.facts(), course.words()).encode())

@@ -1,0 +1,109 @@
+"""`kata classroom init`: for teachers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from attention_katas.classroom import course, package
+from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, screen
+from attention_katas.grading.results import FEEDBACK, NAMED
+
+
+@click.group(cls=Group)
+def classroom() -> None:
+    """For teachers: what a class starts from."""
+
+
+@classroom.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--for",
+    "target",
+    type=click.Choice(course.TARGETS),
+    default=course.ACTIONS,
+    show_default=True,
+    help="Where it is graded.",
+)
+@click.option(
+    "--package",
+    "spec",
+    metavar="SPEC",
+    default=package.DEFAULT,
+    show_default=True,
+    help="The judge: NAME==VERSION, git+https://...@TAG, or a wheel.",
+)
+@click.option(
+    "--feedback",
+    type=click.Choice(FEEDBACK),
+    default=NAMED,
+    show_default=True,
+    help="How much of a verdict students see.",
+)
+@click.option(
+    "--fail-under",
+    type=click.IntRange(0, 100),
+    metavar="PERCENT",
+    help="Actions: the job turns red below it.",
+)
+@click.option("--tag-only", is_flag=True, help="Actions: grade tags submit/... only.")
+@click.option("--no-reporter", is_flag=True, help="Actions: without Classroom's reporter.")
+@click.option("--secret-seed", is_flag=True, help="The same secret inputs for everybody.")
+@click.option(
+    "--katas-repository",
+    metavar="OWNER/NAME",
+    default="",
+    help="Actions: the private repository of your own katas.",
+)
+@katas_option
+@click.pass_context
+def init(
+    ctx: click.Context,
+    folder: Path,
+    target: str,
+    spec: str,
+    feedback: str,
+    fail_under: int | None,
+    tag_only: bool,
+    no_reporter: bool,
+    secret_seed: bool,
+    katas_repository: str,
+) -> None:
+    """Make FOLDER a template for a class: the stubs, and what grades them.
+
+    For actions it is a template repository with a workflow; for classroom50 and gradescope it has
+    a folder for the students and one for the grader. Files that are there already are left as
+    they are.
+    """
+    from attention_katas.classroom.writing import write
+
+    out = screen()
+    plan = course.Course(
+        catalog=load(),
+        package=package.parse(spec),
+        target=target,
+        feedback=feedback,
+        private=ctx.find_root().meta.get(PRIVATE) is not None,
+        repository=katas_repository,
+        fail_under=fail_under,
+        reporter=not no_reporter,
+        tag_only=tag_only,
+        secret_seed=secret_seed,
+    )
+    made, kept = write(folder, plan)
+    out.line()
+    out.line(f"The template is {folder}{'' if made else ' already'}", "bold")
+    for name in made:
+        out.item(out.signs.passed, "green", name)
+    for name in kept:
+        out.item(out.signs.waiting, "dim", f"{name}  (left as it is)")
+    out.line()
+    out.next_step(NEXT[target])
+
+
+NEXT = {
+    course.ACTIONS: "push it to a repository, tick Settings > Template repository there",
+    course.CLASSROOM50: "what its README.md says",
+    course.GRADESCOPE: "upload its autograder.zip; README.md says how",
+}

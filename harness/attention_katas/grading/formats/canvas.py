@@ -1,0 +1,113 @@
+"""A CSV for "Import grades" of Canvas: who it is, and one column of points.
+
+With the teacher's exported gradebook its rows, ids and heading are taken over and only the cells of
+this assignment are filled in. Without it `title` has to be "NAME (ID)", as in an export, for Canvas
+to find the assignment; under a name alone it may offer to create a new one.
+
+Canvas erases a grade where a cell is blank and there was one before (it posts the empty text, see
+populateGradeDataPerSubmission in process_gradebook_upload.js). So where something could not be
+graded the cell keeps what the gradebook says, or without a gradebook the row is left out; either is
+told in `about.notes`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from attention_katas.errors import KataError
+from attention_katas.grading.formats import About
+from attention_katas.grading.formats._sheet import Sheet, cell, placed, read, written
+from attention_katas.grading.formats._text import line
+from attention_katas.grading.results import Result, Student
+
+SUMMARY = "gradebook CSV of Canvas"
+FILE = "canvas.csv"
+CLASS = True
+TEACHER = True
+
+_IDS = {"ID": "canvas", "SIS User ID": "sis", "SIS Login ID": "login"}
+_WITH_ID = re.compile(r"(?P<title>.*\S)\s+\(\d+\)$", re.DOTALL)
+
+
+def render(results: Sequence[Result], about: About) -> str:
+    given = about.given.get("gradebook")
+    ungraded = [line(result.student.shown) for result in results if not result.graded]
+    about.notes.extend(f"{name} could not be graded: no new grade" for name in ungraded)
+    if given:
+        return _filled(read(given, "gradebook"), results, about)
+    if not _WITH_ID.match(about.title):
+        about.notes.append(
+            f"Canvas finds {about.title!r} only if an assignment is called exactly so: better "
+            f"take --gradebook, or --title '{about.title} (ID)'"
+        )
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", cell(about.title)]
+    return written([head, *(_row(result) for result in results if result.graded)])
+
+
+def _row(result: Result) -> list[object]:
+    ids = [cell(result.student.ids.get(name, "")) for name in _IDS.values()]
+    return [cell(result.student.shown), *ids, "", result.points]
+
+
+def _filled(book: Sheet, results: Sequence[Result], about: About) -> str:
+    section = _section(book)
+    column = _assignment(book, section, about.title)
+    found = placed(book, results, lambda student: _keys(book, student), "gradebook", about.notes)
+    for number, result in found.items():
+        row = book.rows[number]
+        row += [""] * (column + 1 - len(row))
+        if result.graded:
+            row[column] = str(result.points)
+    kept = [*range(section + 1), column]
+    book.rows = [[row[i] if i < len(row) else "" for i in kept] for row in book.rows if row]
+    book.head = [book.head[i] for i in kept]
+    return book.text()
+
+
+def _section(book: Sheet) -> int:
+    """Where the columns about the student end. Raises KataError if this is no gradebook."""
+    named = "Student" in book.head[0] and "ID" in book.head[1:2]
+    named = named or book.head[:3] == ["LastName", "FirstName", "ID"]
+    if not named or "Section" not in book.head:
+        raise KataError(
+            "the gradebook does not begin with Student, ID ... Section",
+            "take the file that Export in Canvas's gradebook gives",
+        )
+    return book.head.index("Section")
+
+
+def _assignment(book: Sheet, section: int, title: str) -> int:
+    """The column of the assignment called `title`, with or without its id."""
+    offered = range(section + 1, len(book.head))
+    for wanted in (str, _bare):
+        for same in (str, str.casefold):
+            columns = [i for i in offered if same(wanted(book.head[i])) == same(title)]
+            if len(columns) == 1:
+                return columns[0]
+    names = [name for name in book.head[section + 1 :] if _WITH_ID.match(name)]
+    raise KataError(
+        f"the gradebook has no one assignment called {title!r}; there are "
+        f"{', '.join(names) or 'none'}",
+        "say which with --title",
+    )
+
+
+def _bare(heading: str) -> str:
+    found = _WITH_ID.match(heading)
+    return found["title"] if found else heading
+
+
+def _keys(book: Sheet, student: Student) -> Iterator[tuple[int, str]]:
+    """Where to look for a student and for what, the surest first, as Canvas itself does."""
+    for heading, name in _IDS.items():
+        if heading in book.head:
+            yield book.head.index(heading), student.ids.get(name, "")
+    for heading in ("SIS User ID", "SIS Login ID"):
+        if heading in book.head:
+            yield book.head.index(heading), student.id
+            yield book.head.index(heading), student.ids.get("email", "")
+    if book.head[0] == "Student":
+        yield 0, student.name
+        first, _, last = student.name.rpartition(" ")
+        yield 0, f"{last}, {first}" if first else ""

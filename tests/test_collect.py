@@ -1,0 +1,343 @@
+"""Who handed in what: every layout, and whatever people put into a zip."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+import zipfile
+
+import pytest
+
+from attention_katas.errors import KataError
+from attention_katas.grading import collect, files, notebooks
+from attention_katas.submission import Unreadable
+
+SOFT = "def softmax(x, dim=-1):\n    return x.softmax(dim)\n"
+DOT = "def attention_scores(q, k):\n    return q @ k.mT\n"
+
+
+def tree(root, texts):
+    for name, text in texts.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+def zipped(texts):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, text in texts.items():
+            archive.writestr(name, text)
+    return data.getvalue()
+
+
+def notebook(*cells):
+    found = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    return json.dumps({"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "x"}, *found]})
+
+
+def by_id(found):
+    return {hand_in.student.id: hand_in for hand_in in found}
+
+
+def one(found):
+    (hand_in,) = found
+    return hand_in
+
+
+def test_a_folder_of_kata_files(catalog, tmp_path):
+    tree(tmp_path / "anna", {"softmax.py": SOFT, "dot_product.py": DOT, "notes.py": "x = 1"})
+    found = collect.collect(catalog, tmp_path / "anna")
+    assert found.layout == collect.ONE
+    hand_in = one(found)
+    assert hand_in.student.id == "anna"
+    assert hand_in.sources == {"softmax": SOFT, "dot_product": DOT}
+    assert hand_in.remarks == []
+
+
+def test_a_single_file_and_a_name_for_its_owner(catalog, tmp_path):
+    tree(tmp_path, {"softmax.py": SOFT})
+    hand_in = one(collect.collect(catalog, tmp_path / "softmax.py", student="anna"))
+    assert (hand_in.student.id, hand_in.sources) == ("anna", {"softmax": SOFT})
+
+
+def test_a_repository_whose_files_lie_deeper(catalog, tmp_path):
+    """A student's repository is one submission, not a class of folders."""
+    tree(tmp_path, {".git/config": "", "my-katas/softmax.py": SOFT, "docs/x.py": ""})
+    found = collect.collect(catalog, tmp_path)
+    assert found.layout == collect.ONE
+    assert one(found).shown == {"softmax": "my-katas/softmax.py"}
+
+
+def test_a_class_of_folders_and_zips_and_one_that_is_empty(catalog, tmp_path):
+    tree(tmp_path, {"anna/softmax.py": SOFT, "ben/mine/week 1/softmax.py": SOFT})
+    (tmp_path / "carl").mkdir()
+    (tmp_path / "dora.zip").write_bytes(zipped({"x/softmax.py": SOFT}))
+    (tmp_path / "emil.zip").write_bytes(b"no zip")
+    (tmp_path / ".git").mkdir(exist_ok=True)
+    found = collect.collect(catalog, tmp_path, collect.CLASS)
+    hand_ins = by_id(found)
+    assert list(hand_ins) == ["anna", "ben", "carl", "dora", "emil"]
+    assert all("softmax" in hand_ins[name].sources for name in ("anna", "ben", "dora"))
+    assert hand_ins["carl"].remarks == ["no kata file was found"]
+    assert "not a zip" in hand_ins["emil"].remarks[0]
+
+
+def test_nbgrader(catalog, tmp_path):
+    tree(
+        tmp_path,
+        {
+            "submitted/anna/week1/softmax.py": SOFT,
+            "submitted/ben/week1/all.ipynb": notebook(SOFT),
+            "submitted/ben/week2/softmax.py": DOT,
+            "release/week1/softmax.py": "",
+        },
+    )
+    with pytest.raises(KataError, match="several assignments: week1, week2"):
+        collect.collect(catalog, tmp_path)
+    for path in (tmp_path, tmp_path / "submitted"):
+        found = collect.collect(catalog, path, assignment="week1")
+        assert found.layout == collect.NBGRADER
+        hand_ins = by_id(found)
+        assert hand_ins["anna"].sources == {"softmax": SOFT}
+        assert "def softmax" in hand_ins["ben"].sources["softmax"]
+    with pytest.raises(KataError, match="nobody handed in 'week3'"):
+        collect.collect(catalog, tmp_path, assignment="week3")
+
+
+def test_a_download_from_canvas(catalog, tmp_path):
+    """The latest of several uploads counts; LATE is kept; a zip is looked into."""
+    texts = {
+        "doejane_101_5001_softmax.py": "old = 1",
+        "doejane_101_5002_softmax-1.py": SOFT,
+        "miermax_LATE_102_5003_dot_product.py": DOT,
+        "leeann_103_5004_homework.pdf": "x",
+        "leeann_103_5004_readme.py": "",
+    }
+    path = tmp_path / "submissions.zip"
+    path.write_bytes(zipped(texts))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("poe_104_5005_katas.zip", zipped({"katas/softmax.py": SOFT}))
+    unpacked = tmp_path / "unpacked"
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(unpacked)
+    for where in (path, unpacked):
+        found = collect.collect(catalog, where)
+        assert found.layout == collect.CANVAS
+        hand_ins = by_id(found)
+        assert hand_ins["101"].sources == {"softmax": SOFT}
+        assert hand_ins["101"].student.name == "doejane"
+        assert hand_ins["101"].student.ids == {"canvas": "101"}
+        assert "softmax-1.py was graded" in hand_ins["101"].remarks[0]
+        assert hand_ins["102"].late
+        assert not hand_ins["101"].late
+        assert hand_ins["103"].remarks == ["no kata file was found"]
+        assert hand_ins["104"].sources == {"softmax": SOFT}
+
+
+def test_a_download_from_moodle(catalog, tmp_path):
+    texts = {
+        "Ána Ní Bhriain_271_assignsubmission_file_/softmax.py": SOFT,
+        "Ben de la Cruz_272_assignsubmission_file_softmax.py": SOFT,
+        "Cy_273_assignsubmission_onlinetext_/onlinetext.html": "x",
+    }
+    path = tmp_path / "course-42.zip"
+    path.write_bytes(zipped(texts))
+    found = collect.collect(catalog, path)
+    assert found.layout == collect.MOODLE
+    hand_ins = by_id(found)
+    assert hand_ins["271"].student.name == "Ána Ní Bhriain"
+    assert hand_ins["271"].sources == hand_ins["272"].sources == {"softmax": SOFT}
+    assert hand_ins["272"].student.ids == {"moodle": "272"}
+
+
+def test_a_moodle_folder_without_files_counts(catalog, tmp_path):
+    tree(tmp_path, {"Ana_1_assignsubmission_file_/softmax.py": SOFT})
+    (tmp_path / "Ben_2_assignsubmission_file_").mkdir()
+    assert list(by_id(collect.collect(catalog, tmp_path))) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "name", ["Softmax.py", "softmax (1).py", "softmax-2.py", "dot-product.py", "DOT_PRODUCT.PY"]
+)
+def test_spellings_of_a_file(catalog, tmp_path, name):
+    tree(tmp_path, {name: SOFT, "mask.py": ""})
+    assert len(one(collect.collect(catalog, tmp_path)).sources) == 2
+
+
+def test_the_fullest_folder_is_home_and_the_rest_is_told(catalog, tmp_path):
+    texts = {"new/softmax.py": SOFT, "new/dot_product.py": DOT}
+    texts |= {"old/softmax.py": "x", "mask.py": ""}
+    hand_in = one(collect.collect(catalog, tree(tmp_path, texts)))
+    assert hand_in.shown["softmax"] == "new/softmax.py"
+    assert hand_in.shown["mask"] == "mask.py"
+    assert hand_in.remarks == ["softmax.py is there 2 times; new/softmax.py was graded"]
+
+
+def test_links_are_not_followed(catalog, tmp_path):
+    """A link could hand in somebody else's file, or one of ours."""
+    other = tree(tmp_path / "other", {"softmax.py": SOFT})
+    space = tree(tmp_path / "class", {"anna/dot_product.py": DOT})
+    (space / "anna/softmax.py").symlink_to(other / "softmax.py")
+    (space / "anna/more").symlink_to(other)
+    (space / "ben").symlink_to(other)
+    hand_ins = by_id(collect.collect(catalog, space))
+    assert list(hand_ins) == ["anna"]
+    assert hand_ins["anna"].sources == {"dot_product": DOT}
+    assert "is a link" in hand_ins["anna"].unreadable["softmax"].message
+
+
+def test_pipes_and_large_files_are_not_read(catalog, tmp_path):
+    os.mkfifo(tmp_path / "softmax.py")
+    (tmp_path / "mask.py").write_bytes(b"#" * (files.SIZE_CAP + 1))
+    hand_in = one(collect.collect(catalog, tmp_path))
+    assert hand_in.sources == {}
+    assert "not an ordinary file" in hand_in.unreadable["softmax"].message
+    assert "larger than 256 KB" in hand_in.unreadable["mask"].message
+
+
+def test_a_bomb_is_not_unpacked(catalog, tmp_path):
+    path = tmp_path / "anna.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("softmax.py", b"\0" * (200 << 20))
+        archive.writestr("mask.py", "x = 1")
+    hand_in = one(collect.collect(catalog, path))
+    assert "larger than" in hand_in.unreadable["softmax"].message
+    assert hand_in.sources == {"mask": "x = 1"}
+
+
+def test_a_zip_that_lies_about_sizes(catalog, tmp_path):
+    data = bytearray(zipped({"softmax.py": "#" * (1 << 20), "mask.py": "x = 1"}))
+    at = data.index(b"PK\1\2")
+    data[at + 20 : at + 28] = struct.pack("<II", 10, 10)  # sizes in the directory
+    path = tmp_path / "anna.zip"
+    path.write_bytes(data)
+    hand_in = one(collect.collect(catalog, path))
+    assert "softmax" not in hand_in.sources or len(hand_in.sources["softmax"]) <= 10
+    assert hand_in.sources["mask"] == "x = 1"
+
+
+def test_names_that_climb_and_links_in_a_zip(catalog, tmp_path):
+    path = tmp_path / "anna.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../../etc/softmax.py", SOFT)
+        link = zipfile.ZipInfo("mask.py")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+    hand_in = one(collect.collect(catalog, path, collect.ONE))
+    assert hand_in.shown["softmax"] == "etc/softmax.py"
+    assert "is a link" in hand_in.unreadable["mask"].message
+    assert not (tmp_path.parent / "etc").exists()
+
+
+@pytest.mark.parametrize("damage", range(0, 200, 7))
+def test_a_damaged_zip_is_told_not_raised(catalog, tmp_path, damage):
+    data = bytearray(zipped({"softmax.py": SOFT * 10, "mask.py": DOT}))
+    data[damage % len(data)] ^= 0xFF
+    path = tmp_path / "class" / "anna.zip"
+    path.parent.mkdir()
+    path.write_bytes(data)
+    hand_ins = list(collect.collect(catalog, path.parent, collect.CLASS))
+    assert len(hand_ins) == 1
+
+
+def test_an_encrypted_member(catalog, tmp_path):
+    data = bytearray(zipped({"softmax.py": SOFT}))
+    for mark in (b"PK\3\4", b"PK\1\2"):
+        at = data.index(mark) + (6 if mark == b"PK\3\4" else 8)
+        data[at] |= 1
+    (tmp_path / "anna.zip").write_bytes(data)
+    hand_in = one(collect.collect(catalog, tmp_path / "anna.zip"))
+    assert "cannot be read" in hand_in.unreadable["softmax"].message
+
+
+def test_odd_names_can_be_written_anywhere(catalog, tmp_path):
+    for name in (b"\xff\xfe", "e\u0301ve".encode(), b"a\nb", b"\x1b[31m"):
+        folder = os.path.join(os.fsencode(tmp_path), name)
+        os.mkdir(folder)
+        with open(os.path.join(folder, b"softmax.py"), "w") as file:
+            file.write(SOFT)
+    found = collect.collect(catalog, tmp_path)
+    for student in found.students:
+        student.id.encode("utf-8")
+        assert student.id.isprintable()
+    assert "éve" in [student.id for student in found.students]
+    assert len(list(found)) == 4
+
+
+def test_two_folders_whose_names_come_out_alike_stay_two(catalog, tmp_path):
+    for name in (b"a\xff", b"a\xfe"):
+        folder = os.path.join(os.fsencode(tmp_path), name)
+        os.mkdir(folder)
+        with open(os.path.join(folder, b"softmax.py"), "w") as file:
+            file.write(SOFT)
+    ids = [student.id for student in collect.collect(catalog, tmp_path).students]
+    assert len(set(ids)) == 2
+
+
+@pytest.mark.parametrize("what", ["nothing", "empty", "text"])
+def test_what_is_nothing_to_grade(catalog, tmp_path, what):
+    path = tmp_path / what
+    if what == "empty":
+        path.mkdir()
+    if what == "text":
+        path = tmp_path / "x.txt"
+        path.write_text("")
+    with pytest.raises(KataError) as raised:
+        collect.collect(catalog, path)
+    assert raised.value.next_step
+
+
+# Notebooks
+
+
+def test_cells_marked_with_a_kata_are_that_katas_file(catalog):
+    text = notebook(
+        "import torch", "%%kata softmax\nimport torch\n" + SOFT, "%%kata softmax\n# 2\n"
+    )
+    assert notebooks.sources(catalog, text.encode(), "a.ipynb") == {"softmax": "# 2\n"}
+
+
+def test_a_plain_notebook_gives_what_it_defines_not_what_it_does(catalog):
+    text = notebook(
+        "%matplotlib inline\nimport torch\n!pip install x\nLIMIT = 3\nx = torch.randn(9, 9)",
+        "def helper(x):\n    return x\nprint(helper(x))\nwhile True: pass",
+        SOFT,
+        "%%bash\nrm -rf /",
+        "softmax?",
+    )
+    found = notebooks.sources(catalog, text.encode(), "a.ipynb")
+    assert list(found) == ["softmax"]
+    names = {}
+    exec(found["softmax"], names)  # what is left can be loaded, and quickly
+    assert {"helper", "softmax", "LIMIT"} <= names.keys()
+    assert "x" not in names
+
+
+def test_a_cell_that_is_no_python_breaks_what_it_should_define(catalog):
+    found = notebooks.sources(catalog, notebook("def softmax(x:\n    pass").encode(), "a.ipynb")
+    assert "def softmax(x:" in found["softmax"]
+
+
+def test_lines_of_a_joint_file_keep_their_numbers(catalog):
+    text = "import torch\nprint(1)\n\n@torch.no_grad()\ndef softmax(x, dim=-1):\n    return x\n"
+    found = notebooks.sources(catalog, text.encode(), "all.py")["softmax"].split("\n")
+    assert found[4] == "def softmax(x, dim=-1):"
+    assert found[1] == ""
+    assert found[3] == "@torch.no_grad()"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": 3}', '{"cells": [{}]}', "[" * 100_000])
+def test_what_is_no_notebook(catalog, text):
+    with pytest.raises(Unreadable):
+        notebooks.sources(catalog, text.encode(), "a.ipynb")
+
+
+def test_a_notebook_as_a_submission(catalog, tmp_path):
+    (tmp_path / "all.ipynb").write_text(notebook("import torch", SOFT, DOT))
+    hand_in = one(collect.collect(catalog, tmp_path / "all.ipynb"))
+    assert set(hand_in.sources) == {"softmax", "dot_product"}
+    assert hand_in.shown["softmax"] == "all.ipynb"

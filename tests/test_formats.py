@@ -1,0 +1,861 @@
+"""Every format of `kata grade --to`: harmless whatever students write, as its reader wants it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import unicodedata
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from attention_katas import verdict as v
+from attention_katas.errors import CouldNotGrade, KataError
+from attention_katas.grading.formats import About, _sheet, _text, load, names, render
+from attention_katas.grading.results import (
+    FEEDBACK,
+    FULL,
+    NAMED,
+    POINTS,
+    Item,
+    Result,
+    Student,
+    points_for,
+)
+
+ROOT = Path(__file__).parents[1]
+FIXTURES = Path(__file__).parent / "fixtures"
+NODE = shutil.which("node")
+annotations = load("annotations")  # by name it would be the feature of __future__
+
+CLASSROOM50 = {
+    "CLASSROOM": "cs-principles",
+    "ASSIGNMENT": "attention",
+    "ASSIGNMENT_TYPE": "individual",
+    "OWNER": "alice",
+    "SUBMISSION_TAG": "submit/2026-06-01T14-32-05Z-a1b2c3d",
+    "COMMIT_URL": "https://example.org/commit/a1b2c3d",
+    "RELEASE_URL": "https://example.org/releases/1",
+}
+
+# What a student may get into names, messages and output; each line is somebody's command.
+HOSTILE = {
+    "commands": "ok\n::error::forged\r::notice title=Attention Katas::Points 99/1\n  ::add-mask::a",
+    "old commands": "x ##[error]forged ##[add-mask]e ###[error]f #\u200b#[error]g",
+    "line ends": "a\x85::error::b\u2028::error::c\u2029::error::d\x0b::error::e\x0c::error::f",
+    "backticks": "```\n# Passed\n`````` <script>alert(1)</script>\n~~~\n| a | b |",
+    "formula": "=cmd|'/C calc'!A0",
+    "wide formula": "\uff1dcmd|'/C calc'!A0",
+    "at": "@SUM(1+1)*cmd|' /C calc'!A0",
+    "long": "a" * 200_000,
+    "long lines": "::error::x\n" * 20_000,
+    "colours": "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J \x1b]8;;https://example.org\x1b\\link\x1b[",
+    "nul": "a\x00b\x07c\x7fd",
+    "half": "a\ud800b\udfffc",
+    "bidi": "a\u202eb\u2066c",
+    "quotes": "\"'\\, ; \t %0A::error::x </failure> ]]> &amp;",
+    "empty": "",
+    "blank": " \n\t ",
+}
+
+
+def check(number, outcome=v.PASSED, message="", **more):
+    return v.Check(f"test_{number}", f"Says thing {number}", outcome, message=message, **more)
+
+
+def verdict(outcome, checks=(), message="", kata="softmax", **more):
+    return v.Verdict(
+        kata, outcome, list(checks), message, file=f"{kata}.py", seconds=1.25, seed=7, **more
+    )
+
+
+def item(found, worth=10, title="Softmax"):
+    return Item(found.kata, title, worth, points_for(found, worth), found)
+
+
+def result(*items, who="alice", **more):
+    return Result(Student(who, more.pop("name", ""), more.pop("ids", {})), list(items), **more)
+
+
+def passed(kata="dot-product", worth=10):
+    return item(verdict(v.PASSED, [check(1), check(2)], kata=kata), worth, "Dot product")
+
+
+def partly(worth=10):
+    raised = v.Raised("ValueError", "no", [v.Frame("softmax.py", 12, "softmax")])
+    checks = [
+        check(1),
+        check(
+            2, v.FAILED, "NaN in 3 entries", evidence=v.Evidence(call="softmax(x)", raised=raised)
+        ),
+        check(3, v.NOT_REACHED, law=True),
+        check(4, v.NOT_VERIFIED),
+    ]
+    cause = v.Cause("no-maximum", "subtracts no maximum", "How large can exp grow?")
+    found = v.Diagnosis("softmax", v.MISTAKE, [cause], explained=3)
+    return item(verdict(v.FAILED, checks, "NaN", diagnoses=[found]), worth)
+
+
+def lost(kata="mask", worth=20):
+    found = verdict(v.COULD_NOT_GRADE, [], "the zygote died", kata=kata)
+    return item(found, worth, "Causal mask")
+
+
+CASES = {
+    "passed": result(passed()),
+    "partly": result(passed(), partly()),
+    "broken": result(item(verdict(v.BROKEN, message="invalid syntax, line 3"))),
+    "timed out": result(item(verdict(v.TIMED_OUT, [check(1), check(2, v.TIMED_OUT)]))),
+    "timed out early": result(item(verdict(v.TIMED_OUT))),
+    "out of memory": result(item(verdict(v.OUT_OF_MEMORY, [check(1, v.OUT_OF_MEMORY)]))),
+    "crashed": result(item(verdict(v.CRASHED, [check(1, v.CRASHED)], "signal 11"))),
+    "not started": result(item(verdict(v.NOT_STARTED, message="softmax.py is still the stub"))),
+    "nothing verified": result(item(verdict(v.FAILED, [check(1, v.NOT_VERIFIED)]))),
+    "could not grade": result(lost()),
+    "one could not be graded": result(passed(), partly(), lost()),
+    "late": result(partly(), late=True, remarks=["handed in 3 minutes late"]),
+}
+NEEDS_ALL = {"classroom50", "gradescope"}
+
+
+def hostile(text, outcome=v.FAILED):
+    """A result with the text in every place that a student can reach."""
+    raised = v.Raised(text, text, [v.Frame(text, 1, text, text)])
+    evidence = v.Evidence(call=text, inputs=[text], returned=text, wanted=text, raised=raised)
+    checks = [
+        check(1),
+        v.Check("test_2", text or "Two", v.FAILED, message=text, evidence=evidence, output=text),
+    ]
+    found = v.Diagnosis("softmax", v.SYMPTOMS, symptoms=[text], file=text, blames=text)
+    whole = verdict(outcome, checks, text, next_step=text, output=text, diagnoses=[found])
+    whole.raised = raised
+    early = verdict(v.BROKEN, message=text, kata="scale", output=text)
+    early.raised = raised
+    early.file = text.replace("\0", "")
+    return result(
+        item(whole), item(early, title="Scale"), who=text or "a", name=text, remarks=[text],
+        ids={"login": text, "email": text, "moodle": "5", "canvas": "77"},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def given(tmp_path):
+    """A sheet of each kind with rows that every case fits."""
+    worksheet = tmp_path / "worksheet.csv"
+    worksheet.write_bytes(moodle_sheet([("Participant 5", "alice", "a@b.c", "")]).encode("utf-8"))
+    gradebook = tmp_path / "gradebook.csv"
+    gradebook.write_text(canvas_book([("Liddell, Alice", "77", "alice", "")]), encoding="utf-8")
+    return {"worksheet": worksheet, "gradebook": gradebook}
+
+
+def about(given=None, environment=CLASSROOM50, **more):
+    return About(given=given or {}, environment=environment, **{"title": "Attention", **more})
+
+
+def documents(name, results, given, **more):
+    """What a format makes of results, all in one document or one for each, as it is."""
+    whole = about(given, **more)
+    groups = [results] if load(name).CLASS else [[one] for one in results]
+    return [render(name, group, whole) for group in groups]
+
+
+def with_ids(case):
+    return result(*case.items, ids={"moodle": "5", "canvas": "77"}, late=case.late)
+
+
+# What holds for all of them.
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_format_says_what_it_is(name):
+    module = load(name)
+    assert 10 < len(module.SUMMARY) < 80
+    assert module.SUMMARY.isprintable()
+    assert isinstance(module.CLASS, bool)
+    assert re.fullmatch(r"-|\$[A-Z_]+|[\w.]+", module.FILE)
+    assert module.__doc__
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_format_stands_in_the_docs(name):
+    text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert f"\n## {name}\n" in text
+    assert f"--to {name}" in text
+
+
+def test_a_format_that_is_not_there():
+    with pytest.raises(KataError, match="there is no format called 'excel'"):
+        load("excel")
+
+
+@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", names())
+def test_every_outcome_can_be_written(name, case, feedback, given):
+    found = with_ids(CASES[case])
+    if name in NEEDS_ALL and not found.graded:
+        with pytest.raises(CouldNotGrade) as caught:
+            documents(name, [found], given, feedback=feedback)
+        assert caught.value.next_step
+        return
+    for text in documents(name, [found], given, feedback=feedback):
+        assert text.endswith("\n")
+        assert text.encode("utf-8")
+
+
+@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("name", names())
+def test_nothing_a_student_writes_does_harm(name, kind, feedback, given):
+    for text in documents(name, [hostile(HOSTILE[kind])], given, feedback=feedback):
+        text.encode("utf-8")
+        if name not in ("json", "junit"):  # which keep all that the judge keeps
+            assert len(text) < 700_000
+        kinds = ("Cc",) if name == "junit" else ("Cc", "Cf")  # XML holds what has no width
+        allowed = {"\n", "\t"} | ({"\r", "\ufeff"} if name == "moodle" else set())
+        assert {sign for sign in text if unicodedata.category(sign) in kinds} <= allowed
+        if name in ("annotations", "reporter"):
+            for line in text.splitlines():
+                assert "##[" not in line
+                assert not line.startswith(("::error::", "::add-mask", " "))
+
+
+@pytest.mark.parametrize("name", names())
+def test_points_say_no_more_than_points(name, given):
+    found = result(passed(), partly(), ids={"moodle": "5", "canvas": "77"})
+    found.items[1].verdict.output = "I printed this"
+    for text in documents(name, [found], given, feedback=POINTS):
+        if name == "reporter":
+            text = "".join(base64.b64decode(line.split("=", 1)[1]).decode() for line in
+                           text.splitlines()[:-1])  # fmt: skip
+        for secret in ("I printed this", "NaN", "subtracts no maximum", "softmax(x)", "thing 2"):
+            assert secret not in text
+
+
+# Text.
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_line_is_one_line_and_a_block_has_no_commands(text):
+    line = _text.line(text, 100)
+    assert len(line) <= 100
+    assert line.isprintable()
+    block = _text.block(text, 1000)
+    assert len(block) <= 1000
+    assert set(block) & set("\r\0\x1b\x07\x85\u2028") == set()
+    assert "##[" not in line + block
+
+
+def test_of_a_long_text_a_block_keeps_the_end():
+    assert _text.block("a\n" * 9000 + "the error", 50).endswith("a\nthe error")
+    assert _text.line("first words " + "a" * 9000, 50).startswith("first words")
+
+
+# GitHub: the reporter.
+
+
+def outputs(*items, **more):
+    text = render("reporter", [result(*items)], about(**more))
+    return dict(line.split("=", 1) for line in text.splitlines())
+
+
+def decoded(*items, **more):
+    found = outputs(*items, **more)
+    return {name: json.loads(base64.b64decode(found[name])) for name in found["runners"].split(",")}
+
+
+def reported(found):
+    """The log, the last line of it as data, and whether the job was green."""
+    variables = {f"{name.upper()}_RESULTS": text for name, text in found.items()}
+    done = subprocess.run(
+        [NODE, str(FIXTURES / "reporter.js")],
+        env={"INPUT_RUNNERS": found["runners"], **variables},
+        capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert not done.stderr
+    log = done.stdout.decode("utf-8").split("\n")
+    return log, json.loads(log[-2]), done.returncode == 0
+
+
+def test_reporter_has_an_output_for_each_kata():
+    found = outputs(passed(), partly())
+    assert list(found) == ["dot_product", "softmax", "runners"]
+    assert found["runners"] == "dot_product,softmax"
+    partial = decoded(passed(), partly())["softmax"]
+    assert partial["max_score"] == len(partial["tests"]) == 3  # one could not be verified
+    assert [test["score"] for test in partial["tests"]] == [1, 0, 0]
+    assert partial["tests"][1]["test_code"] == "hint: softmax subtracts no maximum"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_reporter_gets_what_it_needs(case):
+    for document in decoded(*CASES[case].items).values():
+        matches("reporter", document)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_reporter_gets_what_it_needs_from_hostile_text(kind):
+    for document in decoded(*hostile(HOSTILE[kind]).items, feedback=FULL).values():
+        matches("reporter", document)
+
+
+def test_reporter_turns_red_as_asked():
+    def statuses(*items, **more):
+        return [document["status"] for document in decoded(*items, **more).values()]
+
+    assert statuses(passed(), partly()) == ["pass", "fail"]
+    assert statuses(passed(), partly(), fail_under=60) == ["pass", "pass"]
+    assert statuses(passed(), partly(), fail_under=80) == ["pass", "fail"]
+    assert statuses(passed(), lost(), fail_under=60) == ["pass", "error"]
+
+
+@pytest.mark.parametrize("number", [100, 800])
+def test_reporter_drops_no_check_to_fit(number):
+    long = [
+        v.Check(f"t{i}", f"{i} {'x' * 5000}", v.FAILED, message="y" * 5000) for i in range(number)
+    ]
+    for limit in (NAMED, FULL):
+        text = outputs(item(verdict(v.FAILED, long)), feedback=limit)["softmax"]
+        assert len(text) < 90_000
+        tests = json.loads(base64.b64decode(text))["tests"]
+        assert [int(test["name"].split()[0].rstrip("…")) for test in tests] == list(range(number))
+
+
+def test_reporter_refuses_what_cannot_fit():
+    checks = [check(i) for i in range(5000)]
+    with pytest.raises(KataError, match="5000 checks, more than the reporter"):
+        outputs(item(verdict(v.PASSED, checks)))
+
+
+@pytest.mark.skipif(not NODE, reason="no node")
+@pytest.mark.parametrize("case", CASES)
+def test_reporter_counts_the_same_in_table_and_annotation(case):
+    items = CASES[case].items
+    found = outputs(*items)
+    _, said, green = reported(found)
+    assert green == all(one.passed for one in items)
+    table = said["table"]
+    assert [row[0] for row in table] == found["runners"].split(",")
+    if all(one.points is None for one in items):
+        assert said["annotation"] is None
+        return
+    assert said["annotation"] == {
+        "totalPoints": sum(row[1] for row in table),
+        "maxPoints": sum(row[2] for row in table),
+    }
+
+
+@pytest.mark.skipif(not NODE, reason="no node")
+def test_reporter_neither_gives_nor_takes_points_for_what_could_not_be_graded():
+    assert reported(outputs(passed(), lost()))[1]["annotation"] == {
+        "totalPoints": 2,
+        "maxPoints": 2,
+    }
+
+
+# What a runner takes for a command: actions/runner, src/Runner.Common/ActionCommand.cs.
+COMMAND = re.compile(r"\s*::[\w-]+( [^:]*)?::|.*##\[[\w-]+")
+
+
+@pytest.mark.skipif(not NODE, reason="no node")
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_reporter_prints_no_command_of_a_student(kind):
+    log, said, green = reported(outputs(*hostile(HOSTILE[kind]).items, feedback=FULL))
+    assert not green
+    commands = [line for line in log if COMMAND.match(line)]
+    total, most = said["annotation"].values()
+    assert commands == [
+        f"::notice title=Autograding complete::Points {total}/{most}",
+        f'::notice title=Autograding report::{{"totalPoints":{total},"maxPoints":{most}}}',
+    ]
+
+
+# GitHub: annotations and the summary.
+
+
+def test_annotations_point_at_the_line_of_the_exception():
+    assert render("annotations", [CASES["partly"]], about()).splitlines() == [
+        "::error file=softmax.py,line=12,title=Softmax%3A failed::softmax subtracts no maximum",
+        "::notice title=Attention Katas::Points 13/20",
+    ]
+
+
+def test_annotations_point_at_the_function_else(tmp_path):
+    found = partly()
+    found.verdict.checks[1].evidence = None
+    found.verdict.file = str(tmp_path / "work" / "softmax.py")
+    (tmp_path / "work").mkdir()
+    Path(found.verdict.file).write_text("import torch\n\n\ndef softmax(x):\n    pass\n")
+    text = render(
+        "annotations", [result(found)], about(environment={"GITHUB_WORKSPACE": str(tmp_path)})
+    )
+    assert text.startswith(f"::error file=work{os.sep}softmax.py,line=4,")
+    found.verdict.file = str(tmp_path / "work" / "missing.py")
+    text = render(
+        "annotations", [result(found)], about(environment={"GITHUB_WORKSPACE": str(tmp_path)})
+    )
+    assert text.startswith(f"::error file=work{os.sep}missing.py,title=")
+
+
+def test_annotations_count_only_what_could_be_graded():
+    assert render("annotations", [result(passed(), lost())], about()).splitlines() == [
+        "::warning title=mask::Causal mask could not be graded: a fault of the judge or the "
+        "machine, not of the code; it costs nothing",
+        "::notice title=Attention Katas::Points 10/10",
+    ]
+
+
+def test_annotations_warn_where_the_result_is_high_enough():
+    assert render("annotations", [CASES["partly"]], about(fail_under=60)).startswith("::warning ")
+    assert render("annotations", [CASES["partly"]], about(fail_under=70)).startswith("::error ")
+
+
+def test_annotations_are_ten_at_most():
+    items = [item(verdict(v.BROKEN, message="no", kata=f"kata-{i}")) for i in range(15)]
+    lines = render("annotations", [result(*items)], about()).splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["::error"] * 10 + ["::notice"]
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_annotations_hold_no_command_of_a_student(kind):
+    lines = render("annotations", [hostile(HOSTILE[kind])], about(feedback=FULL)).split("\n")
+    assert [re.match("::[a-z]+ ", line)[0] for line in lines[:-1]] == [
+        "::error ", "::error ", "::notice "
+    ]  # fmt: skip
+    for line in lines[:-1]:
+        properties = line.split("::")[1].split(" ", 1)[1]
+        assert {one.split("=")[0] for one in properties.split(",")} <= {"file", "line", "title"}
+
+
+def test_a_command_is_escaped_as_the_toolkit_does():
+    assert (
+        annotations.command("error", "50 %\r\n::x", file="a:b,c.py", line="")
+        == "::error file=a%3Ab%2Cc.py::50 %25%0D%0A::x"
+    )
+
+
+def test_quiet_text_ends_at_a_word_that_cannot_be_guessed():
+    first, second = annotations.quiet("::error::a\n"), annotations.quiet("::error::a\n")
+    token = re.fullmatch(r"::stop-commands::([0-9a-f]{32})\n::error::a\n::\1::\n", first)[1]
+    assert token not in second
+
+
+def test_summary_has_a_table_and_the_details_of_what_failed():
+    text = render("actions", [CASES["one could not be graded"]], about(fail_under=80))
+    assert text.startswith("## Attention: 13 of 20 points; Causal mask could not be graded")
+    assert "| Softmax | 3 of 10 | 1 of 4 | failed |" in text
+    assert "| Causal mask | - | - | could not grade |" in text
+    assert "\n### Softmax\n\n```text\n" in text
+    assert "### Dot product" not in text
+    assert "This is below 80 %." not in text  # what could not be graded counts as full
+    assert "This is below 80 %." in render("actions", [CASES["partly"]], about(fail_under=80))
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_nothing_ends_a_fence_of_the_summary(kind):
+    text = render("actions", [hostile(HOSTILE[kind])], about(feedback=FULL))
+    fence, outside = "", []
+    for line in text.split("\n"):
+        if fence:
+            fence = "" if re.fullmatch(rf" {{0,3}}{fence}`*\s*", line) else fence
+        elif found := re.match("(`{3,})text$", line):
+            fence = found[1]
+        else:
+            outside.append(line)
+    assert not fence
+    assert all(re.match(r"$|## |### |\|", line) for line in outside)
+    assert not any(re.search(r"(?<!\\)[<`]", line) for line in outside)
+
+
+def test_names_in_the_summary_are_no_markup():
+    odd = item(verdict(v.FAILED, [check(1, v.FAILED)]), title="a|b <i> `c` [d](e)")
+    text = render("actions", [result(odd)], about(title="*Week* #1"))
+    assert text.startswith("## \\*Week\\* \\#1: 0 of 10 points\n")
+    assert "| a\\|b \\<i\\> \\`c\\` \\[d\\]\\(e\\) | 0 of 10 |" in text
+
+
+def test_summary_leaves_out_details_rather_than_be_dropped():
+    items = [item(verdict(v.BROKEN, message="é" * 100_000, kata=f"kata-{i}")) for i in range(200)]
+    text = render("actions", [result(*items)], about(feedback=FULL))
+    assert len(text.encode("utf-8")) < 600_000
+    shown = text.count("\n### ")
+    assert 0 < shown < 200
+    assert f"There is no room for the details of {200 - shown} more." in text
+
+
+# JSON documents.
+
+
+def matches(name, document):
+    schema = json.loads((FIXTURES / f"{name}.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(document)
+
+
+def document(name, found, **more):
+    return json.loads(render(name, [found], about(**more)))
+
+
+@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        (name, case)
+        for name in ("classroom50", "exercism", "gradescope", "prairielearn")
+        for case in CASES
+        if CASES[case].graded or name not in NEEDS_ALL
+    ],
+)
+def test_a_document_is_as_its_reader_wants_it(name, case, feedback):
+    matches(name, document(name, CASES[case], feedback=feedback))
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("name", ["classroom50", "exercism", "gradescope", "prairielearn"])
+def test_a_document_of_hostile_text_is_as_its_reader_wants_it(name, kind):
+    matches(name, document(name, hostile(HOSTILE[kind]), feedback=FULL))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_json_is_as_the_schema_says(case):
+    report, grades = (
+        json.loads((ROOT / "docs" / f"{name}.schema.json").read_text(encoding="utf-8"))
+        for name in ("report", "grades")
+    )
+    registry = Registry().with_resource("report.schema.json", Resource.from_contents(report))
+    both = [CASES[case], hostile(HOSTILE["half"])]
+    said = json.loads(render("json", both, about()))
+    Draft202012Validator(grades, registry=registry).validate(said)
+    assert len(said["results"]) == 2
+    said["results"][0]["katas"][0]["verdict"]["outcome"] = "fine"
+    assert not Draft202012Validator(grades, registry=registry).is_valid(said)
+
+
+def test_classroom50_says_who_and_what():
+    said = document("classroom50", CASES["partly"])
+    assert (said["score"], said["max-score"]) == (13, 20)
+    assert said["datetime"] == "2026-06-01T14:32:05Z"
+    assert said["review"] == said["commit"]
+    assert [(one["passed"], one["score"], one["kata"]) for one in said["tests"]] == [
+        (True, 10, "dot-product"),
+        (False, 3, "softmax"),
+    ]
+    assert said["tests"][1]["hint"] == "softmax subtracts no maximum"
+
+
+@pytest.mark.parametrize("name", ["CLASSROOM", "OWNER", "SUBMISSION_TAG", "RELEASE_URL"])
+def test_classroom50_asks_for_its_runner(name):
+    environment = {key: value for key, value in CLASSROOM50.items() if key != name}
+    with pytest.raises(KataError, match="did not say") as caught:
+        document("classroom50", CASES["passed"], environment=environment)
+    assert "autograder.py" in caught.value.next_step
+
+
+def test_gradescope_gives_partial_credit():
+    said = document("gradescope", CASES["partly"])
+    assert said["score"] == sum(test["score"] for test in said["tests"]) == 13
+    assert sum(test["max_score"] for test in said["tests"]) == 20
+    assert [test["status"] for test in said["tests"]] == ["passed", "failed"]
+    assert said["stdout_visibility"] == "hidden"
+    assert "✗ Says thing 2: raised ValueError" in said["tests"][1]["output"]
+
+
+def test_exercism_shows_the_first_failure_first():
+    said = document("exercism", result(partly()))
+    assert said["status"] == "fail"
+    assert [test["status"] for test in said["tests"]] == ["pass", "fail", "fail", "pass"]
+    assert document("exercism", CASES["passed"])["status"] == "pass"
+    broken = document("exercism", CASES["broken"])
+    assert (broken["status"], broken["tests"]) == ("error", [])
+    assert "invalid syntax, line 3" in broken["message"]
+    assert document("exercism", CASES["could not grade"])["status"] == "error"
+
+
+def test_exercism_cuts_output_and_says_so():
+    noisy = verdict(v.FAILED, [check(1, v.FAILED, output="a" * 600 + "the end")])
+    printed = document("exercism", result(item(noisy)), feedback=FULL)["tests"][0]["output"]
+    assert printed.startswith("Output was truncated. Please limit to 500 chars")
+    assert printed.endswith("the end")
+
+
+def test_prairielearn_takes_no_attempt_for_a_fault_of_ours():
+    said = document("prairielearn", CASES["partly"])
+    assert (said["gradable"], said["score"]) == (True, 0.65)
+    said = document("prairielearn", CASES["one could not be graded"])
+    assert said["gradable"] is False
+    assert "score" not in said
+    assert "Causal mask could not be graded" in said["format_errors"][0]
+
+
+def test_prairielearn_stays_below_a_megabyte():
+    items = [item(verdict(v.BROKEN, message="\x01é" * 9000, kata=f"kata-{i}")) for i in range(99)]
+    assert len(render("prairielearn", [result(*items)], about(feedback=FULL))) < 1_000_000
+
+
+def test_junit_carries_points():
+    root = xml.fromstring(render("junit", [CASES["one could not be graded"]], about()))
+    found = {
+        suite.get("name"): {one.get("name"): one.get("value") for one in suite.iter("property")}
+        for suite in root
+    }
+    assert (found["softmax"]["points"], found["softmax"]["worth"]) == ("3", "10")
+    assert "points" not in found["mask"]
+    assert root.find("testsuite[@name='mask']").get("errors") == "1"
+
+
+def test_a_format_for_one_refuses_a_class():
+    with pytest.raises(KataError, match="gradescope holds one submission, and here are 2"):
+        render("gradescope", [CASES["passed"], CASES["partly"]], about())
+
+
+# Tables.
+
+
+def table(text, separator=","):
+    return list(
+        csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=separator)
+    )
+
+
+def test_csv_has_a_row_for_each_student():
+    results = [result(passed(), partly(), who="alice", name="Alice Liddell"),
+               result(lost(), passed(), who="bob", late=True, remarks=["two files"])]  # fmt: skip
+    assert table(render("csv", results, about())) == [
+        ["student", "name", "dot-product", "softmax", "mask", "points", "worth", "late", "outcome",
+         "remarks"],
+        ["alice", "Alice Liddell", "10", "3", "", "13", "20", "", "graded", ""],
+        ["bob", "", "10", "", "", "", "30", "late", "could not grade mask", "two files"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("name", ["csv", "canvas"])
+def test_no_cell_is_a_formula(name, kind):
+    rows = table(render(name, [hostile(HOSTILE[kind])], about(title="Attention (1)")))
+    assert len(rows) == 2
+    for text in rows[1]:
+        assert not text.startswith(("=", "+", "-", "@", "\t", "\r", "\uff1d"))
+        assert text.isprintable()
+
+
+def test_a_cell_that_would_be_a_formula_is_still_legible():
+    assert _sheet.cell("-1") == "'-1"
+    assert _sheet.cell("Ann-Marie") == "Ann-Marie"
+
+
+def canvas_book(people, before="", head="Attention (4711)"):
+    head = f"Student,ID,SIS User ID,SIS Login ID,Section,Warm-up (12),{head},Final Score"
+    rows = ["    Points Possible,,,,,5.00,20.00,(read only)"]
+    rows += [f'"{name}",{id},,{login},S1,4.00,{grade},80.0' for name, id, login, grade in people]
+    return "\n".join([head, *rows]) + "\n"
+
+
+@pytest.fixture
+def gradebook(tmp_path):
+    path = tmp_path / "export.csv"
+    people = [
+        ("Liddell, Alice", "77", "alice", ""),
+        ("Builder, Bob", "78", "bob", "11.00"),
+        ("Carroll, Lewis", "79", "carroll", "EX"),
+        ("Twin, A", "80", "twin1", ""),
+        ("Twin, A", "81", "twin2", ""),
+        ("Hatter, Mad", "82", "hatter", ""),
+    ]
+    path.write_text(canvas_book(people), encoding="utf-8")
+    return path
+
+
+def test_canvas_fills_in_one_column(gradebook):
+    whole = about({"gradebook": gradebook})
+    results = [
+        result(passed(), partly(), who="a", ids={"canvas": "77"}),
+        result(passed(), lost(), who="bob"),
+        result(passed(), partly(), who="x", name="A Twin"),
+        result(passed(), partly(), who="y", name="Mad Hatter"),
+    ]
+    assert table(render("canvas", results, whole)) == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Attention (4711)"],
+        ["    Points Possible", "", "", "", "", "20.00"],
+        ["Liddell, Alice", "77", "", "alice", "S1", "13"],
+        ["Builder, Bob", "78", "", "bob", "S1", "11.00"],
+        ["Carroll, Lewis", "79", "", "carroll", "S1", "EX"],
+        ["Twin, A", "80", "", "twin1", "S1", ""],
+        ["Twin, A", "81", "", "twin2", "S1", ""],
+        ["Hatter, Mad", "82", "", "hatter", "S1", "13"],
+    ]
+    assert whole.notes == [
+        "bob could not be graded: no new grade",
+        "A Twin has no row of their own in the gradebook",
+    ]
+
+
+@pytest.mark.parametrize("title", ["Attention", "attention", "Attention (4711)"])
+def test_canvas_finds_the_assignment_by_its_title(gradebook, title):
+    text = render(
+        "canvas", [result(passed(), who="alice")], about({"gradebook": gradebook}, title=title)
+    )
+    assert table(text)[2][-1] == "10"
+
+
+def test_canvas_says_which_assignments_there_are(gradebook):
+    with pytest.raises(KataError, match=r"there are Warm-up \(12\), Attention \(4711\)") as caught:
+        render("canvas", [result(passed())], about({"gradebook": gradebook}, title="Softmax"))
+    assert "--title" in caught.value.next_step
+
+
+def test_canvas_without_a_gradebook_leaves_out_who_could_not_be_graded():
+    whole = about(title="Attention (4711)")
+    results = [result(passed(), name="Alice", ids={"canvas": "77", "login": "al"}), result(lost())]
+    assert table(render("canvas", results, whole)) == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Attention (4711)"],
+        ["Alice", "77", "", "al", "", "10"],
+    ]
+    assert whole.notes == ["alice could not be graded: no new grade"]
+    bare = about()
+    render("canvas", results, bare)
+    assert "--gradebook" in bare.notes[-1]
+
+
+def test_canvas_keeps_the_separator(tmp_path):
+    path = tmp_path / "export.csv"
+    path.write_text("Student;ID;SIS Login ID;Section;Attention (1)\nAlice;77;al;S;\n")
+    text = render("canvas", [result(passed(), who="al")], about({"gradebook": path}))
+    assert text.splitlines()[1] == "Alice;77;al;S;10"
+
+
+HEADS = {
+    "en": "Identifier,Full name,Email address,Status,Grade,Maximum grade,Grade can be changed,"
+    "Last modified (submission),Last modified (grade),Feedback comments",
+    "de": "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung,Änderbar,"
+    "Zuletzt geändert (Abgabe),Zuletzt geändert (Bewertung),Feedback als Kommentar",
+}
+
+
+def moodle_sheet(people, language="en", most="20.00"):
+    rest = '"Monday, 1 June",-,"says ""so"",\nfine"'
+    rows = [
+        f'{who},{name},{mail},Submitted,{grade},"{most}",Yes,{rest}'
+        for who, name, mail, grade in people
+    ]
+    return "\ufeff" + "\r\n".join([HEADS[language], *rows]) + "\r\n"
+
+
+PEOPLE = [
+    ("Participant 5", "Alice", "alice@example.org", ""),
+    ("Participant 15", "Bob", "Bob@example.org", "7.00"),
+    ("Participant 25", "Lewis", "lewis@example.org", "9.00"),
+    ("Participant 35", "Kate", "kate@example.org", ""),
+]
+
+
+@pytest.mark.parametrize("language", HEADS)
+def test_moodle_fills_in_the_grades_and_nothing_else(tmp_path, language):
+    path = tmp_path / "worksheet.csv"
+    people = PEOPLE
+    if language == "de":
+        people = [(w.replace("Participant ", "Teilnehmer/in"), *rest) for w, *rest in PEOPLE]
+    sheet = moodle_sheet(people, language)
+    path.write_bytes(sheet.encode("utf-8"))
+    whole = about({"worksheet": path})
+    results = [
+        result(passed(), partly(), who="1", ids={"moodle": "5"}),
+        result(passed(), lost(), who="2", ids={"email": "bob@example.org"}),
+        result(passed(), partly(), who="kate@example.org"),
+        result(passed(), partly(), who="nobody", ids={"moodle": "55"}),
+    ]
+    text = render("moodle", results, whole)
+    before, after = table(sheet), table(text)
+    assert [row[4] for row in after[1:]] == ["13", "", "9.00", "13"]
+    assert [row[:4] + row[5:] for row in after] == [row[:4] + row[5:] for row in before]
+    assert text.startswith("\ufeff")
+    assert text.count("\r\n") == 5
+    assert whole.notes == [
+        "the katas are worth 30 points and the worksheet goes up to 20.00: set the maximum grade "
+        "of the assignment to 30 before you upload it",
+        "nobody has no row of their own in the worksheet",
+        "2 could not be graded: no new grade",
+    ]
+
+
+@pytest.mark.parametrize("most", ["20", "20,00", "20.0"])
+def test_moodle_reads_any_decimal_sign(tmp_path, most):
+    path = tmp_path / "worksheet.csv"
+    people = [(*one[:3], "5.00".replace(".", ",")) for one in PEOPLE[:1]]
+    path.write_text(moodle_sheet([(*people[0][:3], "")], "de", most), encoding="utf-8")
+    whole = about({"worksheet": path})
+    text = render("moodle", [result(passed(), partly(), ids={"moodle": "Participant 5"})], whole)
+    assert table(text)[1][4] == "13"
+    assert whole.notes == []
+
+
+def test_moodle_is_not_misled_by_a_class_with_one_grade(tmp_path):
+    path = tmp_path / "worksheet.csv"
+    head = "Kennung,Name,Matrikel,Bearbeiter,Bewertung,Bestwertung,Anmerkung\n"
+    path.write_text(head + "P1,A,99,,20,20,\nP2,B,98,,20,20,\n", encoding="utf-8")
+    found = result(passed(), ids={"moodle": "2"})
+    text = render("moodle", [found], about({"worksheet": path}))
+    assert [row[4] for row in table(text)[1:]] == ["20", "10"]
+
+
+def test_moodle_leaves_a_row_alone_that_two_claim(tmp_path):
+    path = tmp_path / "worksheet.csv"
+    path.write_text(moodle_sheet(PEOPLE), encoding="utf-8")
+    whole = about({"worksheet": path})
+    claims = [result(passed(), partly(), who=who, ids={"moodle": "5"}) for who in ("a", "b")]
+    text = render("moodle", claims, whole)
+    assert table(text)[1][4] == ""
+    assert whole.notes == ["a and b have one row in the worksheet: neither was filled in"]
+
+
+def test_moodle_finds_no_address_where_a_student_may_write(tmp_path):
+    path = tmp_path / "worksheet.csv"
+    head = HEADS["en"].replace("Email address", "Nickname")
+    rows = ["Participant 5,Alice,alice@example.org", "Participant 6,Eve,eve"]
+    path.write_text(head + "\n" + "\n".join(f"{r},S,,20.00,Yes,-,-,x" for r in rows) + "\n")
+    with pytest.raises(KataError, match="nobody of the class was found in the worksheet"):
+        render("moodle", [result(passed(), who="alice@example.org")], about({"worksheet": path}))
+
+
+BAD = {
+    "not there": (None, "cannot be read"),
+    "a grade book": (b"Student,ID,Section,A (1)\nAlice,x,S,\n", "does not hold participants"),
+    "not utf-8": (b"Identifier,Grade\nParticipant 5,\xff\n", "is not UTF-8"),
+    "no rows": (b"Identifier,Grade\n", "has no rows"),
+    "open quote": (b'Identifier,Grade\nParticipant 5,"\n', "is not a table"),
+    "two": (b"I,A,B,C,D\nP 5,,10,,20\n", "cannot be told which column"),
+    "a scale": (b'Identifier,Grade,Scale\nP 5,,"good, bad"\n', "no maximum grade"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_moodle_says_what_is_wrong_with_a_worksheet(tmp_path, kind):
+    content, said = BAD[kind]
+    path = tmp_path / "worksheet.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(KataError, match=said):
+        render("moodle", [result(passed(), ids={"moodle": "5"})], about({"worksheet": path}))
+
+
+def test_moodle_asks_for_the_worksheet():
+    with pytest.raises(KataError, match="takes back only its own") as caught:
+        render("moodle", [result(passed())], about())
+    assert "--worksheet" in caught.value.next_step
+
+
+def test_ten_thousand_students_are_placed_at_once(tmp_path):
+    path = tmp_path / "worksheet.csv"
+    everybody = range(10_000)
+    people = [(f"Participant {i}", f"N{i}", f"n{i}@example.org", "") for i in everybody]
+    path.write_text(moodle_sheet(people), encoding="utf-8")
+    results = [result(passed(), ids={"email": f"n{i}@example.org"}) for i in everybody]
+    text = render("moodle", results, about({"worksheet": path}))
+    assert [row[4] for row in table(text)[1:]] == ["10"] * 10_000

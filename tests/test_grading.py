@@ -1,0 +1,366 @@
+"""Points, feedback, seeds, the ledger and the engine: everything but the judge itself."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from concurrent.futures import Executor, Future
+
+import pytest
+
+from attention_katas import verdict as v
+from attention_katas.errors import KataError
+from attention_katas.grading import collect, engine, formats, gradebook, tasks, worker
+from attention_katas.grading.ledger import Entry, Ledger, Noted
+from attention_katas.grading.results import FULL, NAMED, POINTS, Student, points_for, shape
+from attention_katas.intake import blank
+from tests.conftest import submission_of
+
+SECRET = "INPUT-0.4711"
+
+
+def check(outcome, **more):
+    return v.Check(f"test_{outcome}", f"Title {outcome}", outcome, **more)
+
+
+def verdict(outcome, *checks, **more):
+    return v.Verdict("softmax", outcome, checks=list(checks), **more)
+
+
+PASS, FAIL = check(v.PASSED), check(v.FAILED, rung="values")
+
+
+@pytest.mark.parametrize(
+    ("found", "points"),
+    [
+        (verdict(v.PASSED, PASS, PASS), 20),
+        (verdict(v.PASSED, PASS, check(v.NOT_VERIFIED)), 20),
+        (verdict(v.FAILED, PASS, FAIL), 10),
+        (verdict(v.FAILED, PASS, PASS, FAIL), 13),
+        (verdict(v.FAILED, PASS, FAIL, check(v.NOT_REACHED, law=True)), 6),
+        (verdict(v.FAILED, FAIL), 0),
+        (verdict(v.FAILED, *[PASS] * 999, FAIL), 19),
+        (verdict(v.TIMED_OUT, PASS, check(v.TIMED_OUT)), 10),
+        (verdict(v.CRASHED, check(v.CRASHED)), 0),
+        (verdict(v.BROKEN), 0),
+        (verdict(v.NOT_STARTED), 0),
+        (verdict(v.FAILED, check(v.NOT_VERIFIED)), 0),
+        (verdict(v.COULD_NOT_GRADE), None),
+    ],
+)
+def test_points(found, points):
+    assert points_for(found, 20) == points
+
+
+def test_nothing_is_worth_nothing():
+    assert points_for(verdict(v.PASSED, PASS), 0) == 0
+    assert points_for(verdict(v.FAILED, PASS, FAIL), 0) == 0
+
+
+def leaky():
+    """A verdict with a mark wherever a submission can write, or an input or answer stands."""
+    raised = v.Raised(SECRET, SECRET, [v.Frame("softmax.py", 3, "softmax", "return x")])
+    grid = v.Grid([[0.4711]], [1])
+    evidence = v.Evidence(
+        SECRET, [SECRET], grid, grid, returned=SECRET, wanted=SECRET, raised=raised
+    )
+    bad = check(v.FAILED, rung="values", message=SECRET, evidence=evidence, output=SECRET)
+    gone = check(v.CRASHED, rung="answered", message=SECRET, evidence=evidence)
+    found = verdict(
+        v.FAILED, bad, gone, message=SECRET, output=SECRET, raised=raised, audit=[SECRET], seed=4711
+    )
+    cause = v.Cause("no-max", "forgets the maximum", "What ...?", "The rung", 2)
+    found.diagnoses = [
+        v.Diagnosis(
+            "softmax", v.MISTAKE, [cause], [SECRET], call=SECRET, yours=0.4711, expected=0.4711
+        )
+    ]
+    return found
+
+
+def test_named_feedback_holds_no_input_and_no_word_of_the_submission():
+    text = json.dumps(shape(leaky(), NAMED).to_dict())
+    assert "4711" not in text
+    assert "forgets the maximum" in text
+    assert "Title failed" in text
+    assert '"line": 3' in text
+
+
+def test_points_feedback_holds_no_name_either():
+    text = json.dumps(shape(leaky(), POINTS).to_dict())
+    for word in ("4711", "forgets", "Title", "test_failed", "line"):
+        assert word not in text
+    assert [c.outcome for c in shape(leaky(), POINTS).checks] == [v.FAILED, v.CRASHED]
+
+
+def test_full_feedback_keeps_the_seed_and_the_audit_back():
+    shown = shape(leaky(), FULL)
+    assert (shown.seed, shown.audit) == (0, [])
+    assert shown.checks[0].evidence.inputs == [SECRET]
+
+
+def test_shaping_leaves_the_original_alone():
+    found = leaky()
+    before = json.dumps(found.to_dict())
+    shape(found, POINTS)
+    assert json.dumps(found.to_dict()) == before
+
+
+def test_why_a_file_does_not_load_is_told_at_named():
+    found = verdict(v.BROKEN, message="softmax.py is not valid Python: invalid syntax")
+    found.raised = v.Raised("SyntaxError", "invalid syntax", [v.Frame("softmax.py", 3, "")])
+    assert shape(found, NAMED).message == found.message
+    assert shape(found, NAMED).raised.message == "invalid syntax"
+
+
+def test_class_names_that_everybody_knows_are_told():
+    found = verdict(v.FAILED, check(v.FAILED, rung="answered"))
+    found.checks[0].evidence = v.Evidence(raised=v.Raised("RuntimeError", "size 4711"))
+    shown = shape(found, NAMED).checks[0]
+    assert shown.message == "raised RuntimeError"
+    assert shown.evidence.raised.message == ""
+
+
+# Seeds
+
+
+def test_the_secret_decides_the_seeds_and_they_differ_by_kata(catalog):
+    first = [tasks.seed_of(b"one", kata) for kata in catalog.ready]
+    assert first == [tasks.seed_of(b"one", kata) for kata in catalog.ready]
+    assert len(set(first)) == 6
+    assert not set(first) & {tasks.seed_of(b"two", kata) for kata in catalog.ready}
+    assert all(0 <= seed < 2**48 for seed in first)
+
+
+def test_where_the_secret_comes_from(tmp_path):
+    file = tmp_path / "seed"
+    file.write_text("abc\n")
+    assert tasks.secret_from(file, {}) == b"abc"
+    assert tasks.secret_from(None, {"KATA_GRADING_SEED": "xyz"}) == b"xyz"
+    assert tasks.secret_from(None, {"KATA_GRADING_SEED": ""}) is None
+    assert tasks.secret_from(None, {}) is None
+    file.write_text(" \n")
+    for bad in (file, tmp_path / "missing"):
+        with pytest.raises(KataError):
+            tasks.secret_from(bad, {})
+
+
+# Tasks
+
+
+def hand_in(source, **others):
+    sources = {"softmax": source, **others}
+    return collect.HandIn(Student("anna"), sources, shown={m: f"{m}.py" for m in sources})
+
+
+def test_the_same_content_is_the_same_task(catalog):
+    kata = catalog["softmax"]
+    key = lambda source, seed=1, **others: (  # noqa: E731
+        tasks.asked(catalog, kata, hand_in(source, **others), seed).key
+    )
+    source = "def softmax(x, dim=-1):\n    return x\n"
+    assert key(source) == key(source)
+    assert key(source) == key(source, mask="unused = 1")
+    assert key(source) != key(source, 2)
+    assert key(source) != key(source + "# a comment moves lines\n")
+    importing = "from mask import causal_mask\n" + source
+    assert key(importing, mask="a = 1") != key(importing, mask="a = 2")
+
+
+def test_what_needs_no_judge_is_told_at_once(catalog):
+    kata = catalog["softmax"]
+    empty = collect.HandIn(Student("anna"))
+    assert tasks.asked(catalog, kata, empty, 1).found.outcome == v.NOT_STARTED
+    stub = hand_in(kata.stub.read_text())
+    assert tasks.asked(catalog, kata, stub, 1).found.outcome == v.NOT_STARTED
+    empty.unreadable["softmax"] = collect.Unreadable("softmax.py is a link")
+    assert tasks.asked(catalog, kata, empty, 1).found.outcome == v.BROKEN
+
+
+def test_fingerprints_see_the_form_only():
+    base = (
+        "def softmax(x, dim=-1):\n    top = x.max(dim, keepdim=True)\n    return (x - top).exp()\n"
+    )
+    alike = (
+        '"""Mine."""\n# my own work\ndef softmax(x: int, dim: int = -1) -> int:\n'
+        '    "docs"\n    m = x.max(dim, keepdim=True)\n\n    return (x - m).exp()\n'
+    )
+    other = base.replace("- top", "+ top")
+    assert tasks.fingerprint(base) == tasks.fingerprint(alike)
+    assert tasks.fingerprint(base)[0] != tasks.fingerprint(other)[0]
+    assert tasks.fingerprint("def (") == ("", 0)
+    assert tasks.fingerprint("x = " + "(" * 5000)[1] == 0
+    assert tasks.fingerprint("x = " + "-" * 3000 + "1")[0] == ""
+
+
+# The ledger
+
+
+def noted(student="anna", key="k1"):
+    entry = Entry("softmax", key, 20, "softmax.py", "s", "f", 9)
+    return Noted(Student(student, "Anna", {"canvas": "7"}), True, ["odd"], [entry])
+
+
+def test_a_ledger_gives_back_what_was_written(tmp_path, catalog):
+    with Ledger(tmp_path / "l.db") as ledger:
+        run = ledger.begin("class", "/class", "Week 1")
+        ledger.note(run, noted())
+        ledger.keep("k1", verdict(v.FAILED, PASS, FAIL))
+    with Ledger(tmp_path / "l.db", new=False) as ledger:
+        assert ledger.judged() == {"k1"}
+        assert list(ledger.noted(run)) == [noted()]
+        assert ledger.last_run().title == "Week 1"
+        (result,) = gradebook.results_of(catalog, ledger, run)
+    assert (result.points, result.worth, result.late) == (10, 20, True)
+
+
+def test_our_fault_never_replaces_a_verdict_and_a_verdict_replaces_it(tmp_path):
+    with Ledger(tmp_path / "l.db") as ledger:
+        ours = verdict(v.COULD_NOT_GRADE)
+        ledger.keep("k1", ours)
+        assert ledger.judged() == set()
+        ledger.keep("k1", verdict(v.PASSED, PASS))
+        ledger.keep("k1", ours)
+        assert ledger.verdict("k1").outcome == v.PASSED
+        assert ledger.judged() == {"k1"}
+
+
+@pytest.mark.parametrize("content", [b"precious text", b"SQLite format 3\0" + b"x" * 100, "other"])
+def test_a_file_that_is_no_ledger_is_left_as_it_is(tmp_path, content):
+    path = tmp_path / "l.db"
+    if isinstance(content, str):
+        with sqlite3.connect(path) as db:
+            db.execute("create table precious (x)")
+        db.close()
+        content = path.read_bytes()
+    path.write_bytes(content)
+    with pytest.raises(KataError) as raised:
+        Ledger(path)
+    assert "l.db" in raised.value.message
+    assert path.read_bytes() == content
+
+
+def test_a_ledger_of_another_version_is_told(tmp_path):
+    path = tmp_path / "l.db"
+    Ledger(path).close()
+    db = sqlite3.connect(path)
+    db.execute("pragma user_version = 9")
+    db.close()
+    with pytest.raises(KataError, match="another version"):
+        Ledger(path)
+
+
+def test_no_ledger_where_one_is_needed(tmp_path):
+    with pytest.raises(KataError, match="there is no ledger"):
+        Ledger(tmp_path / "l.db", new=False)
+    assert not (tmp_path / "l.db").exists()
+    with Ledger(tmp_path / "l.db") as ledger, pytest.raises(KataError, match="nothing was graded"):
+        ledger.last_run()
+
+
+# The engine
+
+
+class Fake(Executor):
+    """Answers at once; what it was asked is kept."""
+
+    def __init__(self, answer):
+        self.answer, self.asked = answer, []
+
+    def submit(self, fn, /, *args, **kwargs):
+        assert fn is worker.judge
+        self.asked.append(args[0])
+        future = Future()
+        try:
+            future.set_result(json.dumps(self.answer(args[0], len(self.asked))))
+        except RuntimeError as error:
+            future.set_exception(error)
+        return future
+
+
+def some_tasks(catalog, count):
+    source = "def softmax(x, dim=-1):\n    return x\n"
+    one = submission_of(catalog, "softmax", source)
+    return [tasks.Task(f"k{number}", one, 1) for number in range(count)]
+
+
+def good(asked, _):
+    return verdict(v.PASSED, PASS).to_dict()
+
+
+def test_each_key_is_judged_once(catalog):
+    fake = Fake(good)
+    made = some_tasks(catalog, 3) + some_tasks(catalog, 5)
+    found = list(engine.judged(fake, lambda task: task.key, made, 2))
+    assert sorted(task.key for task, _ in found) == ["k0", "k1", "k2", "k3", "k4"]
+    assert len(fake.asked) == 5
+    assert {verdict.outcome for _, verdict in found} == {v.PASSED}
+
+
+def test_a_lost_task_is_tried_again_at_the_end_and_alone(catalog):
+    lost = {"lost": "gone, twice"}
+    fake = Fake(lambda asked, n: lost if asked == "k0" and n == 1 else good(asked, n))
+    found = list(engine.judged(fake, lambda task: task.key, some_tasks(catalog, 4), 1))
+    assert fake.asked[0] == fake.asked[-1] == "k0"
+    assert [task.key for task, _ in found][-1] == "k0"
+    assert {verdict.outcome for _, verdict in found} == {v.PASSED}
+
+
+def test_what_is_lost_again_could_not_be_graded_and_the_rest_is(catalog):
+    fake = Fake(lambda asked, n: {"lost": "gone"} if asked == "k1" else good(asked, n))
+    found = {
+        task.key: verdict.outcome
+        for task, verdict in engine.judged(fake, lambda t: t.key, some_tasks(catalog, 3), 1)
+    }
+    assert found == {"k0": v.PASSED, "k1": v.COULD_NOT_GRADE, "k2": v.PASSED}
+
+
+def test_a_fault_of_the_executor_is_raised_unless_it_says_that_workers_were_lost(catalog):
+    def broken(asked, n):
+        raise RuntimeError("scheduler gone")
+
+    made = some_tasks(catalog, 1)
+    with pytest.raises(RuntimeError):
+        list(engine.judged(Fake(broken), lambda task: task.key, made, 1))
+    (_, told), *_ = engine.judged(Fake(broken), lambda t: t.key, made, 1, lambda error: True)
+    assert told.outcome == v.COULD_NOT_GRADE
+
+
+def test_little_waits_in_memory(catalog):
+    """Hand-ins are read as workers get to them, not all at once."""
+    reached = 0
+
+    def source():
+        nonlocal reached
+        for task in some_tasks(catalog, 100):
+            reached += 1
+            yield task
+
+    found = engine.judged(Fake(good), lambda task: task.key, source(), 2)
+    next(found)
+    assert reached <= 2 * engine.AHEAD
+
+
+# The threshold
+
+
+@pytest.mark.parametrize(
+    ("percent", "low"), [(None, False), (0, False), (50, False), (50.1, True), (100, True)]
+)
+def test_a_threshold(catalog, percent, low, tmp_path):
+    with Ledger(tmp_path / "l.db") as ledger:
+        run = ledger.begin("class", "x", "t")
+        ledger.note(run, noted())
+        ledger.keep("k1", verdict(v.FAILED, PASS, FAIL))
+        (result,) = gradebook.results_of(catalog, ledger, run)
+    assert formats.is_too_low(result, percent) is low
+
+
+def test_what_could_not_be_graded_is_below_no_threshold(catalog, tmp_path):
+    with Ledger(tmp_path / "l.db") as ledger:
+        run = ledger.begin("class", "x", "t")
+        ledger.note(run, noted())
+        (result,) = gradebook.results_of(catalog, ledger, run)
+    assert not result.graded
+    assert not formats.is_too_low(result, 100)
+    assert blank(catalog["softmax"], v.COULD_NOT_GRADE, "", "").outcome == v.COULD_NOT_GRADE
