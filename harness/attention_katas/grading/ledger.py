@@ -171,6 +171,14 @@ class Ledger:
         except sqlite3.Error as error:
             raise self._trouble(error) from None
 
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """While what was kept is made into objects again."""
+        try:
+            yield
+        except (zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise self._trouble(error) from None
+
     def _rows(self, query: str, *values: Any) -> list[Any]:
         try:
             return self._db.execute(query, values).fetchall()
@@ -199,7 +207,8 @@ class Ledger:
 
     def verdict(self, key: str) -> v.Verdict | None:
         rows = self._rows("select verdict from verdicts where key = ?", key)
-        return v.from_dict(json.loads(zlib.decompress(rows[0][0]))) if rows else None
+        with self._reading():
+            return v.from_dict(json.loads(zlib.decompress(rows[0][0]))) if rows else None
 
     def judged(self) -> set[str]:
         """Keys that need no judging any more: all but those that could not be graded."""
@@ -264,12 +273,10 @@ class Ledger:
             run,
         ):
             rows = self._rows(f"{query} where run = ? and student = ? order by rowid", run, student)
-            yield Noted(
-                Student(student, name, json.loads(ids)),
-                bool(late),
-                json.loads(remarks),
-                [Entry(*row) for row in rows],
-            )
+            with self._reading():
+                known, told = json.loads(ids), json.loads(remarks)
+            entries = [Entry(*row) for row in rows]
+            yield Noted(Student(student, name, known), bool(late), told, entries)
 
 
 def _now() -> str:

@@ -1,0 +1,11 @@
+"""What a class is told about itself, and its teacher: `kata grade report`.
+
+rows       a run of the ledger, with what is needed of each verdict
+regrade    two runs side by side: whose grade changed though the code did not
+alike      code of the same form
+anonymous  numbers instead of names
+findings   all of that together, as plain data
+page       ... as an HTML page, of the pieces in `pieces`
+table      ... as CSV
+screen     ... as a few lines on the terminal
+"""

@@ -1,0 +1,114 @@
+"""Two gradings of a class side by side: whose grade changed though the code did not?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from attention_katas.grading.report.rows import Graded, Row
+
+UNEXPLAINED = "same tests, inputs and versions"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One kata of one student, before and now. why: what else differs between the two."""
+
+    student: str
+    kata: str
+    before: int | None
+    now: int | None
+    worth: int
+    why: tuple[str, ...] = ()
+
+    @property
+    def less(self) -> bool:
+        return self.now is None or (self.before is not None and self.now < self.before)
+
+
+@dataclass
+class Difference:
+    """What became of an earlier grading.
+
+    same_code: other points for the same code, or none any more. revalued: other points only because
+    the kata is worth another number of them. graded_now: could not be graded before. resubmitted:
+    the code is another one, or what it imports. newcomers, missing: ids. katas_new, katas_gone:
+    names. same: katas of students with the same points for the same code.
+    """
+
+    before: Graded
+    same_code: list[Change] = field(default_factory=list)
+    revalued: list[Change] = field(default_factory=list)
+    graded_now: list[Change] = field(default_factory=list)
+    resubmitted: list[Change] = field(default_factory=list)
+    newcomers: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    katas_new: list[str] = field(default_factory=list)
+    katas_gone: list[str] = field(default_factory=list)
+    same: int = 0
+
+
+def compared(before: Graded, now: Graded) -> Difference:
+    """The difference between two gradings, of students with the same ids."""
+    found = Difference(before)
+    found.newcomers = [one for one in now.people if one not in before.people]
+    found.missing = [one for one in before.people if one not in now.people]
+    found.katas_new = [kata for kata in now.worth if kata not in before.worth]
+    found.katas_gone = [kata for kata in before.worth if kata not in now.worth]
+    earlier = {(row.student, row.kata): row for row in before.rows}
+    for row in now.rows:
+        old = earlier.get((row.student, row.kata))
+        if old is not None:
+            _sort_in(found, old, row)
+    found.same_code.sort(key=lambda c: (not c.less, (c.now or 0) - (c.before or 0)))
+    return found
+
+
+def _sort_in(found: Difference, old: Row, new: Row) -> None:
+    before, now = old.facts.points, new.facts.points
+    same = same_code(old, new)
+    why = reasons(old, new) if same else ()
+    change = Change(new.student, new.kata, before, now, new.entry.worth, why)
+    if not same:
+        found.resubmitted.append(change)
+    elif before == now:
+        found.same += 1
+    elif before is None:
+        found.graded_now.append(change)
+    elif old.entry.worth != new.entry.worth and _judged_alike(old, new):
+        found.revalued.append(change)
+    else:
+        found.same_code.append(change)
+
+
+def _judged_alike(old: Row, new: Row) -> bool:
+    a, b = old.facts, new.facts
+    return (a.outcome, a.passed, a.total) == (b.outcome, b.passed, b.total)
+
+
+def same_code(old: Row, new: Row) -> bool:
+    """Whether two rows judge the same code, and the same imports.
+
+    Comments and layout are no part of the judge's hash. Where it made none, the text decides.
+    """
+    if old.facts.code and new.facts.code:
+        return old.facts.code == new.facts.code
+    return old.entry.source == new.entry.source
+
+
+def reasons(old: Row, new: Row) -> tuple[str, ...]:
+    """What differs between two gradings of the same code."""
+    a, b = old.facts, new.facts
+    found = []
+    if old.entry.worth != new.entry.worth:
+        found.append(f"worth {new.entry.worth} points, before {old.entry.worth}")
+    if a.kata_version != b.kata_version:
+        found.append("other tests")
+    earlier, later = dict(a.versions), dict(b.versions)
+    for name in sorted(earlier.keys() & later.keys()):
+        if earlier[name] != later[name]:
+            found.append(f"{name} {earlier[name]} -> {later[name]}")
+    if a.seed != b.seed:
+        found.append("other inputs")
+    if a.outcome != b.outcome:
+        found.append(f"{b.outcome}, before {a.outcome}")
+    return tuple(found) or (UNEXPLAINED,)

@@ -1,0 +1,103 @@
+"""What `kata grade report` says on the terminal: the essentials, and what is loud first."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from attention_katas import verdict as v
+from attention_katas.grading.report.findings import Report
+from attention_katas.grading.report.pieces import many
+from attention_katas.reports import glyphs
+from attention_katas.reports.terminal import Screen
+
+SHOWN = 8
+
+
+def show(screen: Screen, report: Report) -> None:
+    _regraded(screen, report)
+    screen.line()
+    title = Text.assemble((glyphs.safe(report.run.title), "bold"))
+    title.append(f"  {many(len(report.graded.people), 'student')}", "dim")
+    screen.line(title)
+    screen.line()
+    _katas(screen, report)
+    _misconceptions(screen, report)
+    _stuck(screen, report)
+    _flags(screen, report)
+
+
+def _regraded(screen: Screen, report: Report) -> None:
+    found = report.difference.same_code if report.difference else []
+    if not found:
+        return
+    screen.line()
+    screen.line(f"{many(len(found), 'grade')} changed, and the code did not", "bold red")
+    for one in found[:SHOWN]:
+        before, now = ("-" if n is None else str(n) for n in (one.before, one.now))
+        said = f"{report.names[one.student]}: {one.kata} {before} -> {now}, {', '.join(one.why)}"
+        screen.item("!", "red", glyphs.safe(said))
+    _more(screen, len(found))
+
+
+def _more(screen: Screen, count: int) -> None:
+    if count > SHOWN:
+        screen.line(f"and {count - SHOWN} more, in the report", "dim", indent=4)
+
+
+def _katas(screen: Screen, report: Report) -> None:
+    widest = max(len(part.name) for part in report.katas) if report.katas else 0
+    for part in report.katas:
+        mean = "    -" if part.mean is None else f"{part.mean:5.1f}"
+        told = ", ".join(
+            f"{part.outcomes[name]} {name}" for name in v.OUTCOMES if part.outcomes[name]
+        )
+        said = f"mean {mean} of {part.worth:<3}  {told}"
+        screen.field(part.name, said, indent=2, width=widest + 2)
+    if report.median is not None:
+        screen.line(f"median {report.median:g} of {report.worth} points", "bold", indent=2)
+    screen.line()
+
+
+def _misconceptions(screen: Screen, report: Report) -> None:
+    found = report.top
+    if not found:
+        return
+    screen.line("What they believe", "bold")
+    for part, held in found[:SHOWN]:
+        count = f"{len(held.students):4} of {part.wrong}"
+        said = f"{held.misconception.function or part.name} {held.misconception.title}"
+        screen.field(count, said, indent=2, width=14)
+    _more(screen, len(found))
+    screen.line()
+
+
+def _stuck(screen: Screen, report: Report) -> None:
+    screen.line("Where they are stuck", "bold")
+    rows = [(part.how_many_stuck, part.name) for part in report.katas if part.how_many_stuck]
+    rows.append((len(report.nothing), "wrote nothing"))
+    rows.append((len(report.done), "passed everything"))
+    for count, what in rows:
+        if count:
+            screen.line(f"{count:4}  {what}", indent=2)
+    screen.line()
+
+
+def _flags(screen: Screen, report: Report) -> None:
+    """What the teacher should look at, by number; who it is stands on the page."""
+    difference = report.difference
+    audited = len({student for student, _, _ in report.audited})
+    flags = [
+        (len(report.lost), f"{many(len(report.lost), 'kata')} could not be graded"),
+        (len(report.remarks), f"{many(len(report.remarks), 'hand-in')} with a remark"),
+        (audited, f"{many(audited, 'student')} whose code did odd things"),
+        (
+            len(report.alike.groups),
+            f"{many(len(report.alike.groups), 'group')} with code of the same form",
+        ),
+        (not report.run.done, "the grading was stopped before its end"),
+    ]
+    if difference is not None and not difference.same_code:
+        screen.item(screen.signs.passed, "green", "no grade changed for the same code")
+    for count, said in flags:
+        if count:
+            screen.item("!", "yellow", said)
