@@ -200,8 +200,10 @@ def submissions(
     notes = [note for name, file in wanted for note in _write(name, file, results, about)]
     out = screen()
     if not quiet:
-        seen = [shaped(result, feedback) for result in results]
-        shown.one(out, seen[0], katas) if collected.layout == ONE else shown.many(out, results)
+        if collected.layout == ONE:
+            shown.one(out, shaped(results[0], feedback), katas)
+        else:
+            shown.many(out, results)
         for note in notes:
             out.item(out.signs.passed, "green", note)
     if stopped:
