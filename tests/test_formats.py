@@ -825,7 +825,7 @@ def test_moodle_finds_no_address_where_a_student_may_write(tmp_path):
 
 
 BAD = {
-    "not there": (None, "cannot be read"),
+    "not there": (None, "there is no file"),
     "a grade book": (b"Student,ID,Section,A (1)\nAlice,x,S,\n", "does not hold participants"),
     "not utf-8": (b"Identifier,Grade\nParticipant 5,\xff\n", "is not UTF-8"),
     "no rows": (b"Identifier,Grade\n", "has no rows"),

@@ -186,6 +186,12 @@ def test_fingerprints_see_the_form_only():
         '    "docs"\n    m = x.max(dim, keepdim=True)\n\n    return (x - m).exp()\n'
     )
     other = base.replace("- top", "+ top")
+    two = base + "def f(top):\n    return top + base\n"
+    renamed = base.replace("top", "m") + "def g(a):\n    return a + base\n"
+    assert tasks.fingerprint(two) == tasks.fingerprint(renamed)  # each in a scope of its own
+    assert tasks.fingerprint(two) != tasks.fingerprint(two.replace("top + base", "base + top"))
+    assert tasks.fingerprint("f = lambda a: a + b") == tasks.fingerprint("g = lambda x: x + c")
+    assert tasks.fingerprint("import torch") != tasks.fingerprint("import numpy")
     assert tasks.fingerprint(base) == tasks.fingerprint(alike)
     assert tasks.fingerprint(base)[0] != tasks.fingerprint(other)[0]
     assert tasks.fingerprint("def (") == ("", 0)

@@ -187,6 +187,7 @@ def still_stub(source: str, kata: Kata) -> frozenset[str]:
     )
 
 
+@functools.lru_cache(64)
 def _bodies(source: str) -> dict[str, str]:
     """Bodies of the top-level functions whose name is bound just once, wherever that may be."""
     tree = parse(source)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,10 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     "--worksheet", type=click.Path(path_type=Path), help="Moodle's grading worksheet, to fill in."
 )
 @click.option(
-    "--gradebook", type=click.Path(path_type=Path), help="Canvas's exported gradebook, to fill in."
+    "--gradebook",
+    "exported",
+    type=click.Path(path_type=Path),
+    help="Canvas's exported gradebook, to fill in.",
 )
 @click.option(
     "--time-limit",
@@ -178,7 +182,7 @@ def submissions(
     ledger: Path | None,
     title: str,
     worksheet: Path | None,
-    gradebook: Path | None,
+    exported: Path | None,
     **how: Any,
 ) -> None:
     """Grade PATH: a folder of kata files, a file, a notebook, or a class.
@@ -192,12 +196,13 @@ def submissions(
     Exit code: 0 graded, whatever the grades; 1 below --fail-under; 2 asked for something
     impossible; 3 something could not be graded, which is our fault and costs nobody a point.
     """
+    from attention_katas.grading import gradebook
     from attention_katas.grading import screen as shown
     from attention_katas.grading.collect import ONE, collect
     from attention_katas.grading.ledger import Ledger
 
     katas = load()
-    given = {"worksheet": worksheet, "gradebook": gradebook}
+    given = {"worksheet": worksheet, "gradebook": exported}
     about = formats.About(
         title, feedback, fail_under, {n: p for n, p in given.items() if p is not None}
     )
@@ -213,22 +218,28 @@ def submissions(
     with Ledger(kept) as opened:
         assignment = _assignment(katas, names, dict(points), title, how["seed_file"], opened)
         results, stopped = _judge(katas, assignment, collected, opened, path, how)
-    if not quiet:
         begin, end = _fence() if "annotations" in printed else ("", "")
-        click.echo(begin, nl=False)
-        out = screen()
-        seen = [shaped(result, feedback) for result in results]
-        shown.one(out, seen[0], katas) if collected.layout == ONE else shown.many(out, results)
-        click.echo(end, nl=False)
-    fault = _write_all(wanted, results, about, quiet)
+        if not quiet:
+            click.echo(begin, nl=False)
+        if collected.layout == ONE and not quiet:
+            shown.one(screen(), shaped(results[0], feedback), katas)
+        summary = gradebook.summed_up(results)
+        if collected.layout != ONE and not quiet:
+            shown.many(screen(), summary)
+        if not quiet:
+            shown.remarks(screen(), summary)
+            click.echo(end, nl=False)
+        fault = _write_all(wanted, results, about, quiet)
     if stopped:
         say("stopped; the ledger keeps what is done", shlex.join(["kata", "grade", *sys.argv[2:]]))
         ctx.exit(STOPPED)
     if fault is not None:
         raise fault
     if not quiet and kept.name != ":memory:":
-        out.next_step(f"kata grade report {shlex.quote(str(kept))}")
-    ctx.exit(_exit_code(results, fail_under))
+        screen().next_step(f"kata grade report {shlex.quote(str(kept))}")
+    if summary.lost:
+        ctx.exit(3)
+    ctx.exit(int(fail_under is not None and summary.least < fail_under))
 
 
 def _fence() -> tuple[str, str]:
@@ -273,7 +284,7 @@ def _judge(
     ledger: Ledger,
     path: Path,
     how: dict[str, Any],
-) -> tuple[list[Result], bool]:
+) -> tuple[Sequence[Result], bool]:
     """Everybody's results, and whether it was stopped before the end."""
     from attention_katas.grading import engine, gradebook
     from attention_katas.grading import screen as shown
@@ -300,7 +311,7 @@ def _judge(
 
 
 def _write_all(
-    wanted: list[tuple[str, str]], results: list[Result], about: formats.About, quiet: bool
+    wanted: list[tuple[str, str]], results: Sequence[Result], about: formats.About, quiet: bool
 ) -> KataError | None:
     """Write every format that can be written; what kept another one from it is given back."""
     fault = None
@@ -333,12 +344,6 @@ def _write(place: str, text: str, add: bool) -> None:
             opened.write(text)
     except OSError as error:
         raise KataError(f"{place} cannot be written: {error.strerror}") from None
-
-
-def _exit_code(results: list[Result], fail_under: float | None) -> int:
-    if not all(result.graded for result in results):
-        return 3
-    return int(any(formats.is_too_low(result, fail_under) for result in results))
 
 
 @grade.command()

@@ -6,6 +6,7 @@ import collections
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog, Kata
@@ -110,11 +111,11 @@ class Grading:
             entries.append(Entry(one.kata.name, one.key, worth, file, source, form, size))
         return Noted(hand_in.student, hand_in.late, hand_in.remarks, entries)
 
-    def results(self) -> list[Result]:
+    def results(self) -> Results:
         """What came of everybody, also of those that were not reached."""
-        found = results_of(self.catalog, self.ledger, self.run)
         missing = [one for one in self.collected.students if one.id not in self._noted]
-        return sorted(found + [self._missing(one) for one in missing], key=lambda r: r.student.id)
+        others = [self._missing(one) for one in missing]
+        return Results(self.catalog, self.ledger, self.run, others)
 
     def _missing(self, student: Student) -> Result:
         items = [
@@ -130,10 +131,89 @@ class Grading:
         return Result(student, items)
 
 
-def results_of(catalog: Catalog, ledger: Ledger, run: int | Run) -> list[Result]:
+class Results(Sequence[Result]):
+    """The results of a run, by student, read one at a time: a class need not fit into memory."""
+
+    def __init__(
+        self, catalog: Catalog, ledger: Ledger, run: int, others: Sequence[Result] = ()
+    ) -> None:
+        """others: of students that the ledger does not have."""
+        self._catalog, self._ledger = catalog, ledger
+        found: list[Noted | Result] = [*ledger.noted(run), *others]
+        self._found = sorted(found, key=lambda one: one.student.id)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, at: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Result]: ...
+
+    def __getitem__(self, at: int | slice) -> Result | Sequence[Result]:
+        if isinstance(at, slice):
+            return [self[number] for number in range(len(self))[at]]
+        found = self._found[at]
+        return found if isinstance(found, Result) else _result(self._catalog, self._ledger, found)
+
+
+@dataclass
+class KataSummary:
+    """How a kata went. points: those of everybody who could be graded, added up."""
+
+    worth: int
+    outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
+    points: int = 0
+    graded: int = 0
+
+
+@dataclass
+class Summary:
+    """A class in a few numbers, and what the teacher should look at.
+
+    points: of everybody who could be graded in full. least: the lowest percentage, what could not
+    be graded counted as full. lost: whose katas could not be graded, and why. remarks: (who, what).
+    """
+
+    katas: dict[str, KataSummary] = field(default_factory=dict)
+    points: list[int] = field(default_factory=list)
+    worth: int = 0
+    least: float = 100.0
+    lost: list[tuple[str, str]] = field(default_factory=list)
+    remarks: list[tuple[str, str]] = field(default_factory=list)
+
+
+def summed_up(results: Sequence[Result]) -> Summary:
+    """Everything that is said of a class on the terminal, in one pass."""
+    found = Summary()
+    for result in results:
+        who = result.student.shown
+        found.worth = result.worth
+        if result.graded:
+            found.points.append(result.points)
+        for item in result.items:
+            kata = found.katas.setdefault(item.kata, KataSummary(item.worth))
+            kata.outcomes[item.verdict.outcome] += 1
+            if item.points is not None:
+                kata.points += item.points
+                kata.graded += 1
+            if item.verdict.audit:
+                found.remarks.append((who, f"{item.kata}: {', '.join(item.verdict.audit)}"))
+        found.remarks += [(who, remark) for remark in result.remarks]
+        whys = [item for item in result.items if item.points is None]
+        if whys:
+            names = ", ".join(item.kata for item in whys)
+            found.lost.append((who, f"could not grade {names}: {whys[0].verdict.message}"))
+        benefit = sum(item.worth for item in whys)
+        if result.worth:
+            found.least = min(found.least, 100 * (result.points + benefit) / result.worth)
+    return found
+
+
+def results_of(catalog: Catalog, ledger: Ledger, run: int | Run) -> Results:
     """The results of a run, as the ledger has them."""
-    number = run.id if isinstance(run, Run) else run
-    return [_result(catalog, ledger, noted) for noted in ledger.noted(number)]
+    return Results(catalog, ledger, run.id if isinstance(run, Run) else run)
 
 
 def _result(catalog: Catalog, ledger: Ledger, noted: Noted) -> Result:

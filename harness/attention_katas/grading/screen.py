@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
+import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.text import Text
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog
-from attention_katas.grading.gradebook import Tally
+from attention_katas.grading.gradebook import Summary, Tally
 from attention_katas.grading.results import Item, Result
 from attention_katas.reports import glyphs
 from attention_katas.reports.terminal import STYLES, Screen
@@ -42,7 +42,6 @@ def one(screen: Screen, result: Result, katas: Catalog) -> None:
         screen.line(row.append_text(_outcome(item)), indent=2)
     total = f"{result.points} of {result.worth} points"
     screen.line(Text.assemble(("all".ljust(widest) + "  ", ""), (total, "bold")), indent=2)
-    remarks(screen, [result])
     screen.line()
 
 
@@ -52,46 +51,27 @@ def _outcome(item: Item) -> Text:
     return Text.assemble((verdict.outcome, STYLES.get(verdict.outcome, "red")), (count, "dim"))
 
 
-def many(screen: Screen, results: Sequence[Result]) -> None:
-    """A class: how each kata went, and what the teacher should look at."""
+def many(screen: Screen, summary: Summary) -> None:
+    """A class: how each kata went."""
     screen.line()
-    by_kata: dict[str, list[Item]] = {}
-    for result in results:
-        for item in result.items:
-            by_kata.setdefault(item.kata, []).append(item)
-    widest = max(map(len, by_kata), default=0)
-    for kata, items in by_kata.items():
-        counts = collections.Counter(item.verdict.outcome for item in items)
-        graded = [item.points for item in items if item.points is not None]
-        mean = f"{sum(graded) / len(graded):5.1f}" if graded else "    -"
-        told = ", ".join(f"{counts[name]} {name}" for name in v.OUTCOMES if counts[name])
-        screen.line(f"{kata.ljust(widest)}  mean {mean} of {items[0].worth:<3}  {told}", indent=2)
-    points = [result.points for result in results if result.graded]
-    if points:
-        middle = sorted(points)[len(points) // 2]
-        screen.line(f"median {middle} of {results[0].worth} points", "bold", indent=2)
+    widest = max(map(len, summary.katas), default=0)
+    for name, kata in summary.katas.items():
+        mean = f"{kata.points / kata.graded:5.1f}" if kata.graded else "    -"
+        told = ", ".join(f"{kata.outcomes[one]} {one}" for one in v.OUTCOMES if kata.outcomes[one])
+        screen.line(f"{name.ljust(widest)}  mean {mean} of {kata.worth:<3}  {told}", indent=2)
+    if summary.points:
+        middle = statistics.median(summary.points)
+        screen.line(f"median {middle:g} of {summary.worth} points", "bold", indent=2)
     screen.line()
-    remarks(screen, results)
 
 
-def remarks(screen: Screen, results: Sequence[Result]) -> None:
+def remarks(screen: Screen, summary: Summary) -> None:
     """What needs a look: our own faults first, then odd hand-ins."""
-    lost = [result for result in results if not result.graded]
-    for result in lost[:SHOWN]:
-        whys = [item for item in result.items if item.points is None]
-        names = ", ".join(item.kata for item in whys)
-        said = f"{result.student.shown}: could not grade {names}: {whys[0].verdict.message}"
-        screen.item("!", "magenta", glyphs.safe(said))
-    told = [(result, remark) for result in results for remark in result.remarks]
-    told += [
-        (result, f"{item.kata}: {', '.join(item.verdict.audit)}")
-        for result in results
-        for item in result.items
-        if item.verdict.audit
-    ]
-    for result, remark in told[:SHOWN]:
-        screen.item("!", "yellow", glyphs.safe(f"{result.student.shown}: {remark}"))
-    more = max(len(lost) - SHOWN, 0) + max(len(told) - SHOWN, 0)
+    for who, said in summary.lost[:SHOWN]:
+        screen.item("!", "magenta", glyphs.safe(f"{who}: {said}"))
+    for who, said in summary.remarks[:SHOWN]:
+        screen.item("!", "yellow", glyphs.safe(f"{who}: {said}"))
+    more = max(len(summary.lost) - SHOWN, 0) + max(len(summary.remarks) - SHOWN, 0)
     if more:
         screen.line(f"and {more} more remarks", "dim", indent=4)
 

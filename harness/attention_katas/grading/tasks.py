@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import collections
+import functools
 import hashlib
 import hmac
 import json
@@ -11,7 +13,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog, Kata
@@ -20,6 +22,9 @@ from attention_katas.grading import VARIABLE
 from attention_katas.grading.collect import HandIn
 from attention_katas.intake import taken, versions
 from attention_katas.submission import Submission, assembled, parse
+
+# Scopes of names, the innermost first; None: not mentioned yet.
+Names: TypeAlias = "collections.ChainMap[str, str | None]"
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,14 @@ def asked(catalog: Catalog, kata: Kata, hand_in: HandIn, seed: int) -> Asked:
     if isinstance(found, v.Verdict):
         found.next_step = ""
         return Asked(kata, found, source)
-    decides = [kata.name, kata.version, seed, versions(), found.sources, found.absent]
+    decides = [kata.name, kata.version, seed, _versions(), found.sources, found.absent]
     return Asked(kata, Task(_digest(["task", *decides]), found, seed), source)
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
+    """They are read from the disk, and stay as they are for as long as a class is graded."""
+    return versions()
 
 
 def _digest(what: list[Any]) -> str:
@@ -119,7 +130,7 @@ def fingerprint(source: str) -> tuple[str, int]:
     tree = parse(source)
     if tree is None:
         return "", 0
-    names: dict[str, str] = {}
+    names: Names = collections.ChainMap()
     parts: list[str] = []
     try:
         _form(tree, names, parts)
@@ -128,8 +139,12 @@ def fingerprint(source: str) -> tuple[str, int]:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest(), len(parts)
 
 
-def _form(node: ast.AST, names: dict[str, str], parts: list[str]) -> None:
+def _form(node: ast.AST, names: Names, parts: list[str]) -> None:
     parts.append(type(node).__name__)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if not isinstance(node, ast.Lambda):
+            parts.append(_numbered(node.name, names))
+        names = names.new_child(dict.fromkeys(_bound_in(node)))
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "type_comment", "ctx", "lineno", "kind"):
             continue
@@ -138,10 +153,29 @@ def _form(node: ast.AST, names: dict[str, str], parts: list[str]) -> None:
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, ast.AST):
                 _form(item, names, parts)
-            elif isinstance(item, str) and field in ("id", "arg", "name"):
-                parts.append(names.setdefault(item, f"n{len(names)}"))
-            else:
+            elif isinstance(item, str) and field in ("id", "arg"):
+                parts.append(_numbered(item, names))
+            elif field != "name" or isinstance(node, ast.alias):
                 parts.append(repr(item))
+
+
+def _numbered(name: str, names: Names) -> str:
+    """A name by the order in which its scope first mentions it."""
+    scope = next((scope for scope in names.maps if name in scope), names.maps[-1])
+    if scope.get(name) is None:
+        scope[name] = f"{names.maps.index(scope)}.{sum(n is not None for n in scope.values())}"
+    return str(scope[name])
+
+
+def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    """Names of the function's own: parameters, and what it gives a value to."""
+    found = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    body = function.body if isinstance(function.body, list) else [function.body]
+    for part in body:
+        for node in ast.walk(part):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+    return found
 
 
 def _is_docstring(node: Any) -> bool:

@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import overload
 
 from attention_katas.errors import KataError
 from attention_katas.grading.results import FEEDBACK, NAMED, Result, shaped
@@ -113,6 +114,27 @@ def render(name: str, results: Sequence[Result], about: About) -> str:
     module = load(name)
     check(name, len(results), about)
     if not getattr(module, "TEACHER", False):
-        results = [shaped(result, about.feedback) for result in results]
+        results = _Shaped(results, about.feedback)
     text: str = module.render(results, about)
     return text
+
+
+class _Shaped(Sequence[Result]):
+    """Results as students see them, made as they are looked at."""
+
+    def __init__(self, results: Sequence[Result], feedback: str) -> None:
+        self._results, self._feedback = results, feedback
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @overload
+    def __getitem__(self, at: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Result]: ...
+
+    def __getitem__(self, at: int | slice) -> Result | Sequence[Result]:
+        if isinstance(at, slice):
+            return _Shaped(self._results[at], self._feedback)
+        return shaped(self._results[at], self._feedback)
