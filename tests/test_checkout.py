@@ -100,6 +100,7 @@ def test_every_option_of_run_is_documented():
 def test_every_option_of_grade_is_documented():
     told = (ROOT / "docs" / "classroom.md").read_text(encoding="utf-8")
     told += (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    told += (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
     for option in cli.main.commands["grade"].commands["submissions"].params:
         if option.param_type_name == "option" and not option.hidden:
             assert option.opts[0] in told

@@ -328,7 +328,7 @@ def test_a_fault_of_the_executor_is_raised_unless_it_says_that_workers_were_lost
     made = some_tasks(catalog, 1)
     with pytest.raises(RuntimeError):
         list(engine.judged(Fake(broken), lambda task: task.key, made, 1))
-    (_, told), *_ = engine.judged(Fake(broken), lambda t: t.key, made, 1, lambda error: True)
+    (_, told), *_ = engine.judged(Fake(broken), lambda t: t.key, made, 1, lambda error: "lost")
     assert told.outcome == v.COULD_NOT_GRADE
 
 

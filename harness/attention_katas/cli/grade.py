@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from attention_katas.catalog import Catalog, Kata
+from attention_katas.cli.cluster import scheduler, tls_options, worker
 from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, say, screen, waiting
 from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.grading import VARIABLE, formats
@@ -147,6 +148,12 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     help="Where verdicts are kept; for a class NAME-grades.db if not told.",
 )
 @click.option("--workers", type=click.IntRange(1), help="Of this machine; one for each core.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Have it judged by a cluster: tls://HOST:PORT, or local for one of this machine.",
+)
+@tls_options
 @click.option(
     "--worksheet", type=click.Path(path_type=Path), help="Moodle's grading worksheet, to fill in."
 )
@@ -286,28 +293,46 @@ def _judge(
     how: dict[str, Any],
 ) -> tuple[Sequence[Result], bool]:
     """Everybody's results, and whether it was stopped before the end."""
-    from attention_katas.grading import engine, gradebook
+    from attention_katas.grading import gradebook
     from attention_katas.grading import screen as shown
     from attention_katas.reports.terminal import console
 
-    private = click.get_current_context().find_root().meta.get(PRIVATE)
-    most = len(collected.students) * len(assignment.katas)
-    settings = engine.Settings(
-        workers=how["workers"] or (min(len(engine.cores()), most) if most > 6 else 1),
-        katas=str(private.resolve()) if private else "",
-        weak=how["weak"],
-        kata_seconds=how["time_limit"],
-    )
+    judged = _judges(len(collected.students) * len(assignment.katas), how)
     stopped = False
     with shown.progress(
         console(sys.stderr), len(collected.students), len(assignment.katas)
     ) as tell:
         grading = gradebook.Grading(katas, assignment, collected, ledger, str(path.resolve()), tell)
         try:
-            grading.judge(gradebook.local(settings))
+            grading.judge(judged)
         except KeyboardInterrupt:
             stopped = True
     return grading.results(), stopped
+
+
+def _judges(most: int, how: dict[str, Any]) -> Any:
+    """Who judges: workers of this machine, or those of a cluster. most: tasks there can be."""
+    from attention_katas.grading import cluster, engine, gradebook
+
+    private = click.get_current_context().find_root().meta.get(PRIVATE)
+    address = how["scheduler"]
+    some = min(len(engine.cores()), most) if most > 6 else 1
+    settings = engine.Settings(
+        workers=how["workers"] or (cluster.LOCAL_WORKERS if address else some),
+        katas=str(private.resolve()) if private else "",
+        weak=how["weak"],
+        kata_seconds=how["time_limit"],
+    )
+    keys = cluster.Keys(how["tls_ca"], how["tls_cert"], how["tls_key"])
+    if not address:
+        if keys != cluster.Keys():
+            raise KataError("--tls-... is for a cluster", "--scheduler tls://HOST:8786")
+        return gradebook.local(settings)
+    if address != cluster.LOCAL:
+        cluster.checked(address)
+        if how["workers"]:
+            raise KataError("--workers is of this machine", "kata grade worker, on the others")
+    return gradebook.elsewhere(address, keys, settings, say)
 
 
 def _write_all(
@@ -427,3 +452,7 @@ def _put(path: Path, content: str, encoding: str = "utf-8") -> None:
         path.write_text(content, encoding=encoding, errors="backslashreplace", newline="\n")
     except OSError as error:
         raise KataError(f"{path} cannot be written: {error.strerror}") from None
+
+
+grade.add_command(scheduler)
+grade.add_command(worker)

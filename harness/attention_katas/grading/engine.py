@@ -78,7 +78,7 @@ def this_machine(settings: Settings) -> Iterator[tuple[Executor, Callable[[Task]
 
     pool = _Pool(settings.workers, judge, take_a_core)
     try:
-        yield pool, lambda task: _written(task, settings)
+        yield pool, lambda task: written(task, settings)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         worker.end_benches()
@@ -98,7 +98,8 @@ class _Pool(ThreadPoolExecutor):
         return super().submit(self._judge if fn is worker.judge else fn, *args, **kwargs)
 
 
-def _written(task: Task, settings: Settings) -> str:
+def written(task: Task, settings: Settings) -> str:
+    """A task as it goes to a worker."""
     return json.dumps({"config": settings.config(), "task": task.to_dict()})
 
 
@@ -106,21 +107,22 @@ def judged(
     executor: Executor,
     write: Callable[[Task], str],
     tasks: Iterable[Task],
-    workers: int,
-    lost: Callable[[BaseException], bool] = lambda error: False,
+    workers: int | Callable[[], int],
+    lost: Callable[[BaseException], str] = lambda error: "",
+    ahead: int = AHEAD,
 ) -> Iterator[tuple[Task, v.Verdict]]:
     """Every task with its verdict, as they come; each key just once.
 
-    lost: whether an exception of the executor says that a task's workers were lost. Any other is
-    raised.
+    workers: how many there are, or what tells how many there are now. lost: what an exception of
+    the executor says about a task whose workers were lost; any for which it says nothing is raised.
     """
-    aside: list[tuple[Task, str]] = []
+    aside: list[Task] = []
     waiting: dict[Future[str], Task] = {}
     source = iter(tasks)
     seen: set[str] = set()
     more = True
     while more or waiting:
-        while more and len(waiting) < workers * AHEAD:
+        while more and len(waiting) < ahead * (workers if isinstance(workers, int) else workers()):
             task = next(source, None)
             if task is None:
                 more = False
@@ -130,31 +132,45 @@ def judged(
         done, _ = wait(waiting, return_when=FIRST_COMPLETED)
         for future in done:
             task = waiting.pop(future)
-            verdict, said = _outcome(future, task, lost)
-            if verdict is None:
-                aside.append((task, said))
+            found = _outcome(future, task, lost)
+            if isinstance(found, v.Verdict):
+                yield task, found
             else:
-                yield task, verdict
-    for task, _ in aside:
-        verdict, said = _outcome(executor.submit(worker.judge, write(task)), task, lost)
-        if verdict is None:
-            verdict = blank(task.submission.kata, v.COULD_NOT_GRADE, task.submission.file, said)
-            verdict.next_step = "kata doctor, and then the same once more"
-        yield task, verdict
+                aside.append(task)
+    for task in aside:
+        found = _outcome(executor.submit(worker.judge, write(task)), task, lost)
+        yield task, found if isinstance(found, v.Verdict) else _given_up(task, found)
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """Why there is no verdict. Whether the task may be to blame: workers were lost over it."""
+
+    said: str
+    suspect: bool
 
 
 def _outcome(
-    future: Future[str], task: Task, lost: Callable[[BaseException], bool]
-) -> tuple[v.Verdict | None, str]:
-    """The verdict, or None and what is said of the workers that were lost over it."""
+    future: Future[str], task: Task, lost: Callable[[BaseException], str]
+) -> v.Verdict | _Fault:
     try:
         found = json.loads(future.result())
     except Exception as error:
-        if not lost(error):
+        said = lost(error)
+        if not said:
             raise
-        return None, f"{worker.LOST}, twice"
-    if "lost" in found:
-        return None, str(found["lost"])
+        return _Fault(said, True)
+    if "lost" in found or "unfit" in found:
+        return _Fault(str(found.get("lost") or found["unfit"]), "lost" in found)
     verdict = v.from_dict(found)
     verdict.file = task.submission.file
-    return verdict, ""
+    return verdict
+
+
+def _given_up(task: Task, fault: _Fault) -> v.Verdict:
+    verdict = blank(task.submission.kata, v.COULD_NOT_GRADE, task.submission.file, fault.said)
+    if fault.suspect:
+        verdict.message = f"set aside: {fault.said}, and again when judged alone"
+        verdict.audit = [f"{fault.said}, twice: look at what it does"]
+    verdict.next_step = "kata doctor, and then the same once more"
+    return verdict

@@ -10,7 +10,7 @@ from typing import overload
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog, Kata
-from attention_katas.grading import engine, tasks
+from attention_katas.grading import cluster, engine, tasks
 from attention_katas.grading.collect import Collected, HandIn
 from attention_katas.grading.ledger import Entry, Ledger, Noted, Run
 from attention_katas.grading.results import Item, Result, Student, points_for
@@ -240,6 +240,25 @@ def local(
             return
         with engine.this_machine(settings) as (executor, write):
             yield from engine.judged(executor, write, _chained(first, waiting), settings.workers)
+
+    return judged
+
+
+def elsewhere(
+    address: str,
+    keys: cluster.Keys,
+    settings: engine.Settings,
+    tell: cluster.Tell = lambda said, step: None,
+) -> Callable[[Iterator[Task]], Iterator[tuple[Task, v.Verdict]]]:
+    """Verdicts by workers of a cluster. tell: hears of trouble there that may pass."""
+
+    def judged(waiting: Iterator[Task]) -> Iterator[tuple[Task, v.Verdict]]:
+        first = next(waiting, None)
+        if first is None:
+            return
+        with cluster.opened(address, keys, settings, tell) as (executor, write, workers, lost):
+            everything = _chained(first, waiting)
+            yield from engine.judged(executor, write, everything, workers, lost, cluster.AHEAD)
 
     return judged
 

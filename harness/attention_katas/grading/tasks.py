@@ -36,13 +36,25 @@ class Task:
     seed: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As it goes to a worker, which checks that it knows the same kata."""
+        """As it goes to a worker, which checks that it knows the same kata, and judges with the
+        same versions. No names: a path may hold that of a student.
+        """
+        kata = self.submission.kata
         return {
             "key": self.key,
-            "submission": self.submission.to_dict(),
-            "kata_version": self.submission.kata.version,
+            "submission": {**self.submission.to_dict(), "file": kata.file},
+            "kata_version": kata.version,
+            "versions": judges(),
             "seed": self.seed,
         }
+
+
+def judges() -> dict[str, str]:
+    """What must be the same wherever a class is judged; torch without the name of its build."""
+    found = versions()
+    wanted = {name: found[name] for name in ("attention-katas", "torch")}
+    wanted["torch"] = wanted["torch"].partition("+")[0].replace(" ", "-")
+    return wanted
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import json
 import os
+import platform
 import queue
 import signal
 import subprocess
@@ -23,12 +24,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from attention_katas import verdict as v
-from attention_katas.catalog import Catalog, load_catalog
-from attention_katas.errors import KataError
-from attention_katas.grading import VARIABLE
-from attention_katas.intake import blank
+from attention_katas.catalog import Catalog, Kata, load_catalog
+from attention_katas.errors import BadContent, CouldNotGrade, KataError
+from attention_katas.grading import VARIABLE, tasks
 from attention_katas.learner import frames
-from attention_katas.submission import from_dict
+from attention_katas.submission import from_dict, submission
 
 START_SECONDS = 180.0
 GRACE_SECONDS = 90.0  # beyond what a kata may take: loading, diagnosis, a second try
@@ -123,7 +123,8 @@ def judge(payload: str) -> str:
     """Judge a task: {"config": ..., "task": ...} -> a verdict, both as JSON.
 
     Two processes that die over it make it `could not grade`, marked so that it is tried once more
-    with nothing beside it.
+    with nothing beside it ("lost" instead of a verdict). A worker that cannot judge it says why
+    ("unfit").
     """
     asked = json.loads(payload)
     config, task = asked["config"], asked["task"]
@@ -141,6 +142,19 @@ def judge(payload: str) -> str:
             bench.close()
             _here.bench = None
     return json.dumps({"lost": f"{LOST}, twice: {said}"})
+
+
+def trial() -> None:
+    """Judge a right answer with all locks. Raises CouldNotGrade if that cannot be done here."""
+    catalog = load_catalog()
+    kata = catalog.ready[0]
+    task = tasks.Task("", submission(catalog, kata, kata.reference), 0)
+    config = {"katas": "", "weak": False, "lanes": 1, "kata_seconds": 120.0}
+    found = json.loads(judge(json.dumps({"config": config, "task": task.to_dict()})))
+    end_benches()
+    if found.get("outcome") != v.PASSED:
+        why = found.get("lost") or found.get("unfit") or found.get("message")
+        raise CouldNotGrade(f"this machine cannot judge: {why}", "kata doctor")
 
 
 def end_benches() -> None:
@@ -188,15 +202,33 @@ def main() -> None:
     asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=[asked], daemon=True).start()
     _stay_on(config.get("core"))
-    private = Path(config["katas"]) if config.get("katas") else None
-    catalog = load_catalog(private)
 
     def say(message: dict[str, Any]) -> None:
         answers.write(frames.build(json.dumps(message).encode(), b""))
         answers.flush()
 
+    try:
+        catalog = _catalog(config)
+    except KataError as error:
+        say({"up": os.getpid()})
+        while asked.get():
+            say({"unfit": f"{_here_is()}: {error}"})
     for message in _answers(config, catalog, asked):
         say(message)
+
+
+def _here_is() -> str:
+    return f"the worker on {platform.node() or 'a machine without a name'}"
+
+
+def _catalog(config: dict[str, Any]) -> Catalog:
+    private = Path(config["katas"]) if config.get("katas") else None
+    if private and not private.is_dir():
+        raise BadContent(f"there is no folder {private}")
+    catalog = load_catalog(private)
+    if not catalog.ready:
+        raise BadContent(f"there are no katas in {catalog.folder}")
+    return catalog
 
 
 def _listen(asked: queue.SimpleQueue[dict[str, Any]]) -> None:
@@ -234,17 +266,28 @@ def _answers(
             task = asked.get()
             started = time.perf_counter()
             try:
-                submission = from_dict(task["submission"], catalog)
+                asked_for = from_dict(task["submission"], catalog)
             except (KataError, KeyError) as error:
-                yield {"lost": f"this worker has other katas: {error}"}
+                yield {"unfit": f"{_here_is()} has other katas: {error}"}
                 continue
-            if submission.kata.version != task["kata_version"]:
-                verdict = blank(submission.kata, v.COULD_NOT_GRADE, submission.file, "")
-                verdict.message = f"this worker has another version of {submission.kata.name}"
-            else:
-                verdict = judge.judge(submission, task["seed"])
+            other = _differs(asked_for.kata, task)
+            if other:
+                yield {"unfit": f"{_here_is()} has {other}"}
+                continue
+            verdict = judge.judge(asked_for, task["seed"])
             verdict.seconds = time.perf_counter() - started
             yield verdict.to_dict()
+
+
+def _differs(kata: Kata, task: dict[str, Any]) -> str:
+    """What is of another version here than where the task comes from."""
+    if kata.version != task["kata_version"]:
+        return f"version {kata.version} of {kata.name} instead of {task['kata_version']}"
+    here = tasks.judges()
+    for name, wanted in task["versions"].items():
+        if here.get(name) != wanted:
+            return f"{name} {here.get(name)} instead of {wanted}"
+    return ""
 
 
 if __name__ == "__main__":

@@ -1,0 +1,336 @@
+"""Past one machine: judging by workers of a Dask cluster. Nothing else of ours knows Dask.
+
+A worker announces which versions it judges with, as a resource in Dask's words, and one place for
+a task; a task asks for such a place. So no worker of other versions judges, none takes two tasks at
+a time, and one that comes late is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import logging
+import os
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attention_katas.errors import CouldNotGrade, KataError
+from attention_katas.grading import VARIABLE, engine, tasks, worker
+
+LOCAL = "local"
+LOCAL_WORKERS = 2
+# A task is tried on one more worker when the first is lost, and set aside when the second is.
+ALLOWED_FAILURES = 1
+AHEAD = 2  # tasks for each worker: those that wait on a lost one come under suspicion with it
+CONNECT_SECONDS = 30.0
+LOOK_SECONDS = 2.0
+QUIET_SECONDS = 60.0
+AGAIN = "the same command once more: it goes on where it stopped"
+PAGE = "docs/cluster.md shows how"
+
+Tell = Callable[[str, str], None]
+Place = tuple[Executor, Callable[[tasks.Task], str], Callable[[], int], Callable[[Any], str]]
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Certificate files in PEM format; what is None stands in Dask's own configuration, or not."""
+
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+
+    def options(self) -> list[str]:
+        """For Dask's own commands."""
+        named = {"--tls-ca-file": self.ca, "--tls-cert": self.cert, "--tls-key": self.key}
+        return [word for name, file in named.items() if file for word in (name, str(file))]
+
+
+def fitness() -> str:
+    """What a worker must have to judge for us, in one word."""
+    return "/".join(word for pair in tasks.judges().items() for word in pair)
+
+
+def checked(address: str) -> str:
+    """The address of a scheduler. Raises KataError for one that is none, or not encrypted."""
+    scheme, _, rest = address.partition("://")
+    host, _, port = rest.rpartition(":")
+    if scheme not in ("tls", "tcp") or not host or not port.isdecimal():
+        raise KataError(f"{address!r} is not the address of a scheduler", "tls://HOST:8786")
+    if scheme == "tcp" and not _is_loopback(host.strip("[]")):
+        raise KataError(
+            f"{address} is not encrypted: who reaches it can run programs on all its machines",
+            f"tls://{rest} with --tls-ca, --tls-cert and --tls-key ({PAGE})",
+        )
+    return address
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@contextlib.contextmanager
+def opened(
+    address: str, keys: Keys, settings: engine.Settings, tell: Tell = lambda said, step: None
+) -> Iterator[Place]:
+    """The cluster at an address, or one of this machine for as long as it is used.
+
+    Yields what `engine.judged` needs: the executor, how a task is written down, how many workers
+    there are, and what an exception says about a lost task. tell: hears of trouble that may pass.
+    Raises CouldNotGrade when the scheduler is lost.
+    """
+    if settings.weak:
+        raise KataError(
+            "without all locks, code that is graded could reach the scheduler and run programs",
+            "without --scheduler, or without --allow-weak-sandbox",
+        )
+    _dask()
+    with contextlib.ExitStack() as stack:
+        if address == LOCAL:
+            address, security = stack.enter_context(_local(settings.workers))
+        else:
+            security = _security(checked(address), keys, "client")
+        client = stack.enter_context(_client(address, security))
+        watch = _Watch(client, tell)
+        stack.callback(watch.stop)
+        watch.start()
+        executor = client.get_executor(pure=False, resources={fitness(): 1})
+        try:
+            yield executor, lambda task: engine.written(task, settings), watch.workers, _lost
+        except (CancelledError, OSError, RuntimeError) as error:
+            if not isinstance(error, CancelledError) and client.status == "running":
+                raise
+            said = f"the scheduler {address} was lost; the ledger keeps what is done"
+            raise CouldNotGrade(said, AGAIN) from None
+        finally:
+            with contextlib.suppress(Exception):
+                executor.shutdown(wait=False)
+
+
+def _lost(error: BaseException) -> str:
+    from distributed.scheduler import KilledWorker
+
+    if isinstance(error, CancelledError):
+        return ""
+    if isinstance(error, KilledWorker):
+        return f"{error.allowed_failures + 1} workers were lost over it"
+    return f"the worker failed: {type(error).__name__}: {error}"[:300]
+
+
+def _dask() -> None:
+    """Is it there? And let it be quiet, since what matters comes to us as exceptions."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        said = "this needs Dask's distributed, which is not installed"
+        raise KataError(said, "pip install 'attention-katas[cluster]'") from None
+    for name in ("distributed", "distributed.client", "tornado"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _security(address: str, keys: Keys, role: str) -> Any:
+    from distributed import Security
+
+    if address.startswith("tcp:"):
+        return Security(require_encryption=False)
+    given = {"tls_ca_file": keys.ca, f"tls_{role}_cert": keys.cert, f"tls_{role}_key": keys.key}
+    for file in filter(None, given.values()):
+        if not file.is_file():
+            raise KataError(f"there is no file {file}", PAGE)
+    words = {name: str(file) for name, file in given.items() if file}
+    found = Security(require_encryption=True, **words)
+    wanted = found.get_tls_config_for_role(role)
+    if not wanted["ca_file"] or not wanted["cert"]:
+        raise KataError(f"{address} needs certificates", f"--tls-ca, --tls-cert, --tls-key; {PAGE}")
+    try:
+        found.get_connection_args(role)
+    except OSError as error:
+        files = ", ".join(words.values()) or "those of Dask's configuration"
+        raise KataError(f"the certificates cannot be used: {error} ({files})", PAGE) from None
+    return found
+
+
+@contextlib.contextmanager
+def _client(address: str, security: Any) -> Iterator[Any]:
+    from distributed import Client
+
+    try:
+        client = Client(address, security=security, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ImportError, RuntimeError) as error:
+        raise _unreachable(address, error) from None
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(Exception):
+            client.close(timeout=5)
+
+
+def _unreachable(address: str, error: BaseException) -> CouldNotGrade:
+    why = re.sub(r"^in <[^>]*>: ", "", str(error.__cause__ or error)).splitlines()
+    said = f"no scheduler can be used at {address}: {' '.join(why[:1])}"
+    step = f"kata grade scheduler {address} there, and certificates of the same authority here"
+    return CouldNotGrade(said, step)
+
+
+@contextlib.contextmanager
+def _local(workers: int) -> Iterator[tuple[str, Any]]:
+    """A scheduler in this process and workers beside it, with certificates of their own."""
+    import dask
+    from distributed import LocalCluster, Security
+
+    security = Security.temporary()
+    quiet: dict[str, Any] = {
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+    }
+    with dask.config.set(quiet), _without_secret():
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            memory_limit=None,
+            security=security,
+            silence_logs=logging.CRITICAL,
+            scheduler_kwargs={
+                "allowed_failures": ALLOWED_FAILURES,
+                "dashboard": False,
+                "dashboard_address": "127.0.0.1:0",
+            },
+            dashboard_address=None,
+            resources={fitness(): 1},
+            preload=[__name__],
+        )
+        try:
+            yield cluster.scheduler_address, security
+        finally:
+            with contextlib.suppress(Exception):
+                cluster.close(timeout=10)
+
+
+@contextlib.contextmanager
+def _without_secret() -> Iterator[None]:
+    """Workers that start meanwhile do not inherit it."""
+    secret = os.environ.pop(VARIABLE, None)
+    try:
+        yield
+    finally:
+        if secret is not None:
+            os.environ[VARIABLE] = secret
+
+
+class _Watch(threading.Thread):
+    """Knows which workers there are, and tells when none can be used."""
+
+    def __init__(self, client: Any, tell: Tell) -> None:
+        super().__init__(daemon=True)
+        self._client, self._tell = client, tell
+        self._wanted = fitness()
+        self._over = threading.Event()
+        self._fit = 0
+        self._unfit: set[str] = set()
+        self._dry = 0.0
+
+    def workers(self) -> int:
+        return max(self._fit, 1)
+
+    def run(self) -> None:
+        while not self._over.is_set():
+            with contextlib.suppress(Exception):  # a lost scheduler shows in the tasks
+                self._look()
+            self._over.wait(LOOK_SECONDS)
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join(5)
+
+    def _look(self) -> None:
+        found = self._client.scheduler_info(n_workers=-1)["workers"]
+        self._fit = sum(self._wanted in one["resources"] for one in found.values())
+        for address, one in found.items():
+            if self._wanted not in one["resources"] and address not in self._unfit:
+                self._unfit.add(address)
+                there = (
+                    ", ".join(one["resources"]) or "no versions (was it not kata that began it?)"
+                )
+                self._tell(
+                    f"worker {address} is not used: it has {there}, and here is {self._wanted}",
+                    "the same versions there, then kata grade worker",
+                )
+        before, self._dry = self._dry, 0.0 if self._fit else self._dry + LOOK_SECONDS
+        if before < QUIET_SECONDS <= self._dry:
+            said = f"no worker that can be used for {QUIET_SECONDS:g} s; still waiting"
+            self._tell(said, "kata grade worker, with this scheduler's address, on some machine")
+
+
+# What runs elsewhere
+
+
+def serve(address: str, keys: Keys) -> None:
+    """Be a scheduler until a signal comes."""
+    _security_of_server(address, keys, "scheduler")
+    from distributed.cli import dask_scheduler
+
+    options = ["--host", address, "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+    try:
+        dask_scheduler.main([*options, *keys.options()], standalone_mode=False)
+    except (OSError, RuntimeError, ValueError) as error:
+        why = error.__cause__ or error
+        raise KataError(f"nobody can listen at {address}: {why}", "another address") from None
+
+
+def work(address: str, keys: Keys, workers: int, patience: float) -> None:
+    """Be workers of a scheduler until a signal comes, or the scheduler goes.
+
+    patience: how long to wait for it, in seconds. Raises CouldNotGrade when this machine cannot
+    judge with all locks.
+    """
+    _security_of_server(address, keys, "worker")
+    from distributed.cli import dask_worker
+
+    os.environ.pop(VARIABLE, None)
+    worker.trial()
+    options = ["--nworkers", str(workers), "--nthreads", "1", "--memory-limit", "0"]
+    options += ["--resources", f"{fitness()}=1", "--preload", __name__]
+    options += ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+    options += ["--death-timeout", f"{patience:g}"]
+    if address.startswith("tcp:"):  # else it would listen, unencrypted, to the whole network
+        options += ["--host", address.partition("://")[2].rpartition(":")[0].strip("[]")]
+    try:
+        dask_worker.main([address, *options, *keys.options()], standalone_mode=False)
+    except (OSError, RuntimeError) as error:
+        if isinstance(error.__cause__ or error, OSError):
+            raise _unreachable(address, error) from None
+        why = error.__cause__ or error  # a worker died before it was up
+        raise CouldNotGrade(f"the workers could not begin: {why}", "the same once more") from None
+    except SystemExit as stop:  # it waited long enough
+        if stop.code:
+            raise _unreachable(address, TimeoutError(f"none for {patience:g} s")) from None
+
+
+def _security_of_server(address: str, keys: Keys, role: str) -> None:
+    _dask()
+    import dask
+
+    _security(checked(address), keys, role)
+    dask.config.set(
+        {
+            "distributed.comm.require-encryption": address.startswith("tls:"),
+            "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
+            "distributed.scheduler.http.routes": [],
+            "distributed.worker.http.routes": [],
+        }
+    )
+    logging.getLogger("distributed").setLevel(logging.INFO)  # a service's log
+
+
+def dask_setup(_: Any) -> None:
+    """Called by Dask in a worker process: Ctrl-C is for the one that began it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
