@@ -187,6 +187,39 @@ def test_an_earlier_kata_is_to_blame(submit):
     assert "is not to blame, softmax is: with that right it answers" in " ".join(text.split())
 
 
+NAIVE = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(dim, keepdim=True)\n"
+CROSS = """
+from multihead import merge_heads, split_heads
+from softmax import softmax
+
+
+def cross_attention(x, context, weights, num_heads, keep=None):
+    q = split_heads(x @ weights["w_q"].T + weights["b_q"], num_heads)
+    k = split_heads(context @ weights["w_k"].T + weights["b_k"], num_heads)
+    v = split_heads(context @ weights["w_v"].T + weights["b_v"], num_heads)
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    if keep is not None:
+        scores = scores.masked_fill(~keep[:, None, None], -float("inf"))
+    weights_ = softmax(scores)
+    if keep is not None:
+        weights_ = weights_.masked_fill(~keep[:, None, None], 0.0)
+    return merge_heads(weights_ @ v) @ weights["w_o"].T + weights["b_o"]
+"""
+
+
+def test_two_earlier_katas_are_to_blame(submit):
+    """One of them shows in a few answers only: those are looked at when the other is right."""
+    reference = (REFERENCE / "multihead.py").read_text(encoding="utf-8")
+    merges = "    return x.transpose(1, 2).reshape(batch, length, heads * width)"
+    assert merges in reference
+    wrong = reference.replace(merges, "    return x.reshape(batch, length, heads * width)")
+    verdict = submit("cross-attention", CROSS, softmax=NAIVE, multihead=wrong)
+    (found,) = verdict.diagnoses
+    assert found.kind == v.EARLIER_WORK
+    assert set(found.blames.split(" and ")) == {"softmax", "multihead"}
+    assert found.causes == []
+
+
 def test_an_earlier_function_of_the_same_file(submit):
     source = (REFERENCE / "mask.py").read_text(encoding="utf-8") + (
         "\n\ndef causal_mask(t_q, t_k, device=None):\n"

@@ -121,6 +121,33 @@ def test_class_names_that_everybody_knows_are_told():
     assert shown.evidence.raised.message == ""
 
 
+@pytest.mark.parametrize(
+    ("rung", "message", "told"),
+    [
+        ("dtype", "float64 came back, expected bfloat16, the dtype of the input", None),
+        ("gradients", "no gradient reaches q: it is cut off on the way", None),
+        ("gradients", "no gradient reaches weights['w_q']: it is cut off on the way", None),
+        (
+            "gradients",
+            "the gradient of q differs in 3 of 9 entries, most",
+            "the gradient of q differs",
+        ),
+        ("inputs unchanged", "the call changed its input x; work on a new tensor", None),
+        ("inputs unchanged", "the call changed the entry 0.4711 in the dict", "not right: inputs"),
+        ("shape", "shape (47, 11) came back, expected (2, 3)", "not right: shape"),
+        ("nothing banned", "calls torch.x4711, which this kata wants written", "uses a built-in"),
+        ("device", "the answer is on 4711, the inputs are on cpu", "not right: device"),
+        ("type", "returned 4711", "not right: type"),
+    ],
+)
+def test_what_named_feedback_says_of_a_failure(rung, message, told):
+    found = verdict(v.FAILED, check(v.FAILED, rung=rung, message=message))
+    (shown,) = shape(found, NAMED).checks
+    assert shown.message.startswith(told or message)
+    assert "4711" not in shown.message
+    assert "of 9" not in shown.message
+
+
 # Seeds
 
 

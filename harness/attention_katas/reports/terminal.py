@@ -164,11 +164,12 @@ class Screen:
 
     def diagnosis(self, found: v.Diagnosis, kata: Kata) -> None:
         """What is behind the failure of one function: its name, a question, two numbers, a hint."""
+        are, that = ("are", "those") if " and " in found.blames else ("is", "that")
         if found.kind == v.EARLIER_WORK and found.file != kata.file:
-            told = f"is not to blame, {found.blames} is: with that right it answers rightly"
+            told = f"is not to blame, {found.blames} {are}: with {that} right it answers rightly"
             self._says(found, told)
         elif found.kind == v.EARLIER_WORK:
-            self._says(found, f"is right as soon as {found.blames} is: look there first")
+            self._says(found, f"is right as soon as {found.blames} {are}: look there first")
         elif found.kind == v.SYMPTOMS:
             self._says(found, "answers as no known mistake does. What is broken:")
         elif found.kind == v.NO_DIAGNOSIS and found.function:

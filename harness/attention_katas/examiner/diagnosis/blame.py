@@ -45,26 +45,47 @@ def find(case: Case, function: str, wrong_before: Sequence[str]) -> tuple[v.Diag
         if module != kata.module and module in case.knowledge.references
     ]
     parts += [(kata.module, [name]) for name in wrong_before]
+    helped, replaced, again = _that_help(case, parts, [], failed), None, None
+    while helped:
+        replaced = _replaced(case.submission, case, helped)
+        again = _everything(case, function, replaced) if replaced else None
+        if replaced is None or not again:
+            return None, case
+        left = [call for call in again if not _is_right(case, call)]
+        if not left:
+            return _told(function, helped, len(again)), case
+        # What is still wrong may be the doing of a part that made no difference before.
+        more = _that_help(case, parts, helped, left[:LOOKED_AT])
+        if not more:
+            break
+        helped = helped + more
+    if replaced is None or again is None:
+        return None, case
+    wrong = " and ".join(names[0] if names else module for module, names in helped)
+    return None, replace(
+        case, submission=replaced, talks=[again], failed=again, silent=True, made_right=wrong
+    )
+
+
+def _that_help(
+    case: Case, parts: Sequence[Part], already: list[Part], failed: Sequence[Call]
+) -> list[Part]:
+    """The parts with which, made right beside those `already`, some answer is another one.
+
+    Just one when that alone makes all of them right.
+    """
     helped: list[Part] = []
     for part in parts if failed else ():
-        replaced = _replaced(case.submission, case, [part])
+        if part in already:
+            continue
+        replaced = _replaced(case.submission, case, [*already, part])
         again = _again(case, replaced, failed) if replaced else None
         if again is None or all(_unmoved(*both) for both in zip(failed, again, strict=True)):
             continue
         helped.append(part)
         if all(_is_right(case, call) for call in again):
-            helped = [part]
-            break
-    replaced = _replaced(case.submission, case, helped) if helped else None
-    again = _everything(case, function, replaced) if replaced else None
-    if replaced is None or not again:
-        return None, case
-    if all(_is_right(case, call) for call in again):
-        return _told(function, helped, len(again)), case
-    wrong = " and ".join(names[0] if names else module for module, names in helped)
-    return None, replace(
-        case, submission=replaced, talks=[again], failed=again, silent=True, made_right=wrong
-    )
+            return [part]
+    return helped
 
 
 def _told(function: str, parts: Sequence[Part], count: int) -> v.Diagnosis:
