@@ -328,7 +328,7 @@ def test_a_worker_killed_in_the_middle_and_everybody_is_graded_once(
                 yield from engine.judged(noting, write, waiting, workers, lost, cluster.AHEAD)
 
         grading.judge(judged)
-        results = grading.results()
+        results = list(grading.results())
         killer.join()
         assert ledger.last_run().done
         assert {item.verdict.message for one in results for item in one.items} == {""}

@@ -15,6 +15,7 @@ from attention_katas.grading import collect, files, notebooks
 from attention_katas.submission import Unreadable
 
 SOFT = "def softmax(x, dim=-1):\n    return x.softmax(dim)\n"
+NOTHING = "no kata file was found"
 DOT = "def attention_scores(q, k):\n    return q @ k.mT\n"
 
 
@@ -171,7 +172,7 @@ def test_spellings_of_a_file(catalog, tmp_path, name):
 def test_the_fullest_folder_is_home_and_the_rest_is_told(catalog, tmp_path):
     texts = {"new/softmax.py": SOFT, "new/dot_product.py": DOT}
     texts |= {"old/softmax.py": "x", "mask.py": ""}
-    hand_in = one(collect.collect(catalog, tree(tmp_path, texts)))
+    hand_in = one(collect.collect(catalog, tree(tmp_path, texts), collect.ONE))
     assert hand_in.shown["softmax"] == "new/softmax.py"
     assert hand_in.shown["mask"] == "mask.py"
     assert hand_in.remarks == ["softmax.py is there 2 times; new/softmax.py was graded"]
@@ -185,7 +186,9 @@ def test_links_are_not_followed(catalog, tmp_path):
     (space / "anna/more").symlink_to(other)
     (space / "ben").symlink_to(other)
     hand_ins = by_id(collect.collect(catalog, space))
-    assert list(hand_ins) == ["anna"]
+    assert list(hand_ins) == ["anna", "ben"]
+    assert hand_ins["ben"].sources == {}
+    assert hand_ins["ben"].remarks == ["its folder is a link: not followed", NOTHING]
     assert hand_ins["anna"].sources == {"dot_product": DOT}
     assert "is a link" in hand_ins["anna"].unreadable["softmax"].message
 
@@ -341,3 +344,171 @@ def test_a_notebook_as_a_submission(catalog, tmp_path):
     hand_in = one(collect.collect(catalog, tmp_path / "all.ipynb"))
     assert set(hand_in.sources) == {"softmax", "dot_product"}
     assert hand_in.shown["softmax"] == "all.ipynb"
+
+
+def test_what_lies_beside_the_students_is_told(catalog, tmp_path):
+    texts = {"anna/softmax.py": SOFT, "ben.zip": "", "single.py": SOFT}
+    assert collect.collect(catalog, tree(tmp_path, texts), collect.CLASS).beside == ["single.py"]
+    moodle = {"Ana_1_assignsubmission_file_/softmax.py": SOFT, "loose.py": "x"}
+    assert collect.collect(catalog, tree(tmp_path / "m", moodle)).beside == ["loose.py"]
+
+
+def test_imports_that_nothing_needs_are_left_out(catalog):
+    """A library for plots is not there where it is judged."""
+    text = notebook(
+        "from __future__ import annotations\nimport torch, math\nimport matplotlib.pyplot as plt",
+        "def softmax(x, dim=-1):\n    return torch.exp(x)\nplt.plot([1])",
+    )
+    found = notebooks.sources(catalog, text.encode(), "a.ipynb")["softmax"]
+    assert "matplotlib" not in found
+    assert "import torch" in found
+    assert "__future__" in found
+
+
+# What a hostile student or a clumsy hand can do to others
+
+
+def test_a_name_cannot_take_anothers_place_on_moodle(catalog, tmp_path):
+    """What stands before the first number is Moodle's; what comes behind, the student's choice."""
+    path = tmp_path / "moo.zip"
+    texts = {
+        "Alice A_23_assignsubmission_file_softmax.py": SOFT,
+        "Mal_17_assignsubmission_file_x_23_assignsubmission_file_softmax (9).py": "zeros",
+    }
+    path.write_bytes(zipped(texts))
+    hand_ins = by_id(collect.collect(catalog, path))
+    assert list(hand_ins) == ["17", "23"]
+    assert hand_ins["23"].sources == {"softmax": SOFT}
+
+
+def test_a_name_cannot_change_the_layout(catalog, tmp_path):
+    texts = {f"s{n}_{n}_90{n}_softmax.py": SOFT for n in range(1, 6)}
+    texts["mal_13_902_x_1_assignsubmission_file_softmax.py"] = "x"
+    path = tmp_path / "can.zip"
+    path.write_bytes(zipped(texts))
+    found = collect.collect(catalog, path)
+    assert found.layout == collect.CANVAS
+    assert len(found.students) == 6
+
+
+def test_everybody_on_canvas_has_an_entry(catalog, tmp_path):
+    """Names with signs, anonymous ones, and who uploaded something else."""
+    names = ["mary_ann_12_901_softmax.py", "anon_LATE_qz8Rt_902_softmax.py", "poe_14_903_x.pdf"]
+    found = collect.collect(catalog, tree(tmp_path, dict.fromkeys(names, SOFT)))
+    hand_ins = by_id(found)
+    assert set(hand_ins) == {"12", "14", "qz8Rt"}
+    assert hand_ins["12"].student.name == "mary_ann"
+    assert hand_ins["qz8Rt"].late
+    assert hand_ins["qz8Rt"].student.ids == {}
+    assert hand_ins["14"].remarks == [NOTHING]
+
+
+def test_folders_in_a_zip_without_a_kata_file_count(catalog, tmp_path):
+    path = tmp_path / "class.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("anna/softmax.py", SOFT)
+        archive.writestr("ben/essay.pdf", "x")
+        archive.writestr("carl/", "")
+    assert list(by_id(collect.collect(catalog, path))) == ["anna", "ben", "carl"]
+
+
+def test_nbgraders_students_without_a_file_count(catalog, tmp_path):
+    tree(tmp_path, {"submitted/anna/w/softmax.py": SOFT, "submitted/ben/w/x.txt": ""})
+    (tmp_path / "submitted" / "carl" / "w").mkdir(parents=True)
+    assert list(by_id(collect.collect(catalog, tmp_path))) == ["anna", "ben", "carl"]
+
+
+@pytest.mark.parametrize("name", ["build", "dist", "env", "venv"])
+def test_students_may_be_called_like_a_tools_folder(catalog, tmp_path, name):
+    tree(tmp_path, {f"{name}/softmax.py": SOFT, f"{name}/venv/mask.py": "", "b/softmax.py": SOFT})
+    assert by_id(collect.collect(catalog, tmp_path))[name].sources == {"softmax": SOFT}
+
+
+def test_three_names_that_come_out_alike(catalog, tmp_path):
+    path = tmp_path / "dup.zip"
+    names = ("e\u0301", "\u00e9", "\u00e9 (2)")
+    path.write_bytes(zipped({f"{name}/softmax.py": SOFT for name in names}))
+    assert len(by_id(collect.collect(catalog, path))) == 3
+
+
+@pytest.mark.parametrize("extra", [".git/config", "softmax.py"])
+def test_a_class_that_looks_like_one_submission_is_asked_about(catalog, tmp_path, extra):
+    tree(tmp_path, {"anna/softmax.py": SOFT, "ben/softmax.py": SOFT, extra: SOFT})
+    with pytest.raises(KataError, match="may be a class"):
+        collect.collect(catalog, tmp_path)
+    assert len(collect.collect(catalog, tmp_path, collect.CLASS).students) == 2
+
+
+def test_a_teachers_notebook_beside_the_students_changes_nothing(catalog, tmp_path):
+    tree(tmp_path, {"anna/softmax.py": SOFT, "ben/softmax.py": SOFT, "a.ipynb": notebook("1")})
+    found = collect.collect(catalog, tmp_path)
+    assert (found.layout, found.beside) == (collect.CLASS, ["a.ipynb"])
+
+
+def test_a_folder_that_only_wraps_a_class(catalog, tmp_path):
+    path = tmp_path / "hw.zip"
+    path.write_bytes(zipped({"hw/alice/softmax.py": SOFT, "hw/zoe/softmax.py": SOFT}))
+    assert list(by_id(collect.collect(catalog, path))) == ["alice", "zoe"]
+    path.write_bytes(zipped({"dl/doe_1_2_softmax.py": SOFT, "dl/roe_3_4_softmax.py": SOFT}))
+    assert collect.collect(catalog, path).layout == collect.CANVAS
+    path.write_bytes(zipped({"anna/softmax.py": SOFT}))
+    assert list(by_id(collect.collect(catalog, path))) == ["anna"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_what_we_cannot_read_costs_nobody_a_point(catalog, tmp_path):
+    tree(tmp_path, {"anna/softmax.py": SOFT, "ben/softmax.py": SOFT})
+    (tmp_path / "anna" / "softmax.py").chmod(0)
+    (tmp_path / "ben").chmod(0)
+    hand_ins = by_id(collect.collect(catalog, tmp_path))
+    assert "cannot be read" in hand_ins["anna"].lost["softmax"]
+    assert hand_ins["ben"].fault
+
+
+def test_errors_of_reading_are_ours(catalog, tmp_path, monkeypatch):
+    tree(tmp_path, {"anna/softmax.py": SOFT})
+
+    def fails(self):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("pathlib.Path.read_bytes", fails)
+    hand_in = one(collect.collect(catalog, tmp_path))
+    assert hand_in.lost == {"softmax": "softmax.py cannot be read: Input/output error"}
+
+
+def test_many_files_are_not_all_looked_into(catalog, tmp_path):
+    many = {f"n{n}.py": "a = 0\n" * 10 for n in range(60)}
+    hand_in = one(collect.collect(catalog, tree(tmp_path / "one", many), collect.ONE))
+    assert "only 20 of 60 other files" in hand_in.remarks[0]
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "anna.zip").write_bytes(zipped({f"m{n}.py": "" for n in range(3000)}))
+    hand_in = one(collect.collect(catalog, tmp_path / "class", collect.CLASS))
+    assert "more than 2,000 files" in hand_in.remarks[0]
+
+
+def test_a_huge_notebook_is_not_parsed(catalog, tmp_path):
+    (tmp_path / "a.ipynb").write_text(notebook("a=0;" * 1_000_000))
+    hand_in = one(collect.collect(catalog, tmp_path / "a.ipynb"))
+    assert "more than 256 KB of code" in hand_in.remarks[0]
+
+
+@pytest.mark.parametrize("kind", ["lzma", "offset", "name", "copy"])
+def test_archives_that_break_the_library(catalog, tmp_path, kind):
+    path = tmp_path / "class" / "mal.zip"
+    path.parent.mkdir()
+    name = f"softmax-{'1' * 5000}.py" if kind == "copy" else "softmax.py"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr(name, SOFT * 50)
+    data = bytearray(path.read_bytes())
+    if kind == "lzma":
+        data[30 + len(name) : 60 + len(name)] = b"\xff" * 30
+    if kind == "offset":
+        at = data.index(b"PK\5\6") + 16
+        data[at : at + 4] = b"\xff\xff\xff\x7f"
+    if kind == "name":
+        data[30:34] = b"\xff\xfe\xff\xfe"
+        data[6:8] = b"\0\x08"
+    path.write_bytes(data)
+    hand_in = one(collect.collect(catalog, path.parent, collect.CLASS))
+    assert "softmax" not in hand_in.sources or kind == "copy"
+    assert not hand_in.fault

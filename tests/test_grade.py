@@ -204,7 +204,7 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_running(tmp_path):
     started.send_signal(signal.SIGINT)
     said = started.communicate(timeout=30)[0]
     assert started.returncode == 130, said
-    assert "the ledger keeps what is done" in said
+    assert "katas judged; the ledger keeps them" in said
     assert "Traceback" not in said
     until(lambda: all(map(gone, workers)), 10)
     results = json.loads((tmp_path / "out.json").read_text())["results"]
@@ -213,6 +213,28 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_running(tmp_path):
     assert len(judged(tmp_path)) == len(done) < 30
     missing = next(one for one in results if not one["graded"])
     assert missing["katas"][0]["points"] is None
+    assert "could not grade" not in said
+    assert "not judged yet" in said
+
+
+def test_a_stopped_run_leaves_the_documents_of_a_whole_one(tmp_path):
+    slow_class(tmp_path, 10)
+    (tmp_path / "out.json").write_text("whole")
+    started = subprocess.Popen(
+        command(tmp_path, "--ledger", "l.db", "--to", "json=out.json"),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    until(lambda: len(judged(tmp_path)) >= 1)
+    started.send_signal(signal.SIGINT)
+    asked = time.monotonic()
+    said = started.communicate(timeout=30)[0]
+    assert started.returncode == 130, said
+    assert time.monotonic() - asked < 5  # no worker is started anew
+    assert "out.json is left as it was" in said
+    assert (tmp_path / "out.json").read_text() == "whole"
 
 
 def test_a_single_submission_on_the_screen(tmp_path, catalog):

@@ -12,7 +12,17 @@ from attention_katas import verdict as v
 from attention_katas.errors import KataError
 from attention_katas.grading import collect, engine, formats, gradebook, tasks, worker
 from attention_katas.grading.ledger import Entry, Ledger, Noted
-from attention_katas.grading.results import FULL, NAMED, POINTS, Student, points_for, shape
+from attention_katas.grading.results import (
+    FULL,
+    NAMED,
+    POINTS,
+    Item,
+    Result,
+    Student,
+    points_for,
+    shape,
+    trouble,
+)
 from attention_katas.intake import blank
 from tests.conftest import submission_of
 
@@ -222,6 +232,7 @@ def test_fingerprints_see_the_form_only():
     assert tasks.fingerprint(base) == tasks.fingerprint(alike)
     assert tasks.fingerprint(base)[0] != tasks.fingerprint(other)[0]
     assert tasks.fingerprint("def (") == ("", 0)
+    assert tasks.fingerprint("X = 0x" + "f" * 5000)[1] == 0  # too long to be written out
     assert tasks.fingerprint("x = " + "(" * 5000)[1] == 0
     assert tasks.fingerprint("x = " + "-" * 3000 + "1")[0] == ""
 
@@ -397,3 +408,65 @@ def test_what_could_not_be_graded_is_below_no_threshold(catalog, tmp_path):
     assert not result.graded
     assert not formats.is_too_low(result, 100)
     assert blank(catalog["softmax"], v.COULD_NOT_GRADE, "", "").outcome == v.COULD_NOT_GRADE
+
+
+def test_what_kept_katas_from_running_is_told_once():
+    """A whole notebook that does not load is one remark, not six."""
+    said = "does not load: ModuleNotFoundError: No module named 'matplotlib'"
+    items = [
+        Item(
+            name,
+            name,
+            10,
+            0,
+            v.Verdict(name, v.BROKEN, message=f"{name.replace('-', '_')}.py {said}"),
+        )
+        for name in ("softmax", "dot-product")
+    ]
+    assert trouble(Result(Student("hana"), items)) == [f"all 2 katas: broken: {said}"]
+    items[1].verdict = verdict(v.PASSED, PASS)
+    assert trouble(Result(Student("hana"), items)) == [f"softmax: broken: {said}"]
+
+
+def test_a_class_in_a_few_numbers(catalog, tmp_path):
+    with Ledger(tmp_path / "l.db") as ledger:
+        run = ledger.begin("class", "x", "t")
+        for number, key in enumerate(("full", "none", "ours", "later")):
+            ledger.note(run, noted(f"s{number}", key))
+        ledger.keep("full", verdict(v.PASSED, PASS))
+        ledger.keep("none", verdict(v.BROKEN, message="softmax.py is empty", audit=["forks"]))
+        ledger.keep("ours", verdict(v.COULD_NOT_GRADE, message="no memory"))
+        found = gradebook.summed_up(gradebook.results_of(catalog, ledger, run))
+    assert found.points == [20, 0]
+    assert found.least == 0.0
+    assert found.waiting == 1
+    assert found.lost == [("Anna", "could not grade softmax: no memory")]
+    assert ("Anna", "softmax: broken: is empty") in found.remarks
+    assert ("Anna", "softmax: forks") in found.remarks
+    counts = found.katas["softmax"].outcomes
+    assert counts == {v.PASSED: 1, v.BROKEN: 1, v.COULD_NOT_GRADE: 1, "not judged yet": 1}
+
+
+def test_one_hand_in_that_breaks_us_is_nobody_elses_problem(catalog, tmp_path, monkeypatch):
+    """Whatever goes wrong in reading: that student could not be graded, the others are."""
+    for name in ("anna", "ben", "carl"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "softmax.py").write_text(f"# {name}")
+    read, real = collect.decode, tasks.fingerprint
+    monkeypatch.setattr(
+        collect, "decode", lambda data, name: 1 / (b"ben" not in data) and read(data, name)
+    )
+    monkeypatch.setattr(
+        tasks, "fingerprint", lambda source: 1 / ("carl" not in source) and real(source)
+    )
+    kata = catalog["softmax"]
+    with Ledger(tmp_path / "l.db") as ledger:
+        found = collect.collect(catalog, tmp_path / "class")
+        assignment = gradebook.Assignment("t", [kata], {"softmax": 20}, b"s")
+        grading = gradebook.Grading(catalog, assignment, found, ledger, "x")
+        grading.judge(lambda waiting: ((task, verdict(v.FAILED, FAIL)) for task in waiting))
+        results = {one.student.id: one for one in grading.results()}
+    assert results["anna"].items[0].points == 0
+    for name in ("ben", "carl"):
+        assert results[name].items[0].points is None
+        assert "ZeroDivisionError" in results[name].remarks[0]

@@ -365,3 +365,11 @@ def test_what_is_odd_is_noted(submit):
 def test_a_program_that_answers_nothing_is_our_fault(learners):
     with pytest.raises(CouldNotGrade):
         probes.ask(learners, "def probe():\n    return 1\n", "probe", ())
+
+
+def test_imports_are_nothing_to_look_at(submit):
+    """torch imports some of itself when a tensor is printed; that is not the submission's doing."""
+    body = "def softmax(x, dim=-1):\n    print(x)\n    return x\n"
+    assert submit("softmax", body).audit == []
+    body = "import marshal\n\n\ndef softmax(x, dim=-1):\n    return marshal.loads(b'N')\n"
+    assert submit("softmax", body).audit == ["loads byte code"]

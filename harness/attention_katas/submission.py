@@ -156,13 +156,20 @@ def assembled(
     return Submission(kata, sources, file, unwritten, absent)
 
 
-@functools.lru_cache(32)
 def parse(source: str) -> ast.Module | None:
     """The syntax tree, or None when there is none to be had. Several ask for it: leave it as is."""
+    # The tree of 256 KB can take hundreds of megabytes: of large ones only the last is kept.
+    return _kept(source) if len(source) < 16 << 10 else _kept_alone(source)
+
+
+def _parsed(source: str) -> ast.Module | None:
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+_kept, _kept_alone = functools.lru_cache(32)(_parsed), functools.lru_cache(1)(_parsed)
 
 
 def imported(source: str) -> set[str]:
@@ -187,7 +194,7 @@ def still_stub(source: str, kata: Kata) -> frozenset[str]:
     )
 
 
-@functools.lru_cache(64)
+@functools.lru_cache(16)
 def _bodies(source: str) -> dict[str, str]:
     """Bodies of the top-level functions whose name is bound just once, wherever that may be."""
     tree = parse(source)

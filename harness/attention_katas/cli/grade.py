@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,7 @@ class Points(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, int]:
         name, _, number = str(value).partition("=")
-        if not number.isdecimal():
+        if not number.isdecimal() or len(number) > 6:
             self.fail(f"{value!r} is not a kata's name, = and a whole number")
         return name, int(number)
 
@@ -206,7 +207,7 @@ def submissions(
     from attention_katas.grading import gradebook
     from attention_katas.grading import screen as shown
     from attention_katas.grading.collect import ONE, collect
-    from attention_katas.grading.ledger import Ledger
+    from attention_katas.grading.ledger import IN_MEMORY, Ledger
 
     katas = load()
     given = {"worksheet": worksheet, "gradebook": exported}
@@ -217,32 +218,47 @@ def submissions(
     collected = collect(katas, path, how["layout"], how["assignment"], how["student"])
     for name, _ in wanted:
         formats.check(name, len(collected.students), about)
-    kept = Path(":memory:")
+    kept = IN_MEMORY
     if ledger or collected.layout != ONE:
         kept = ledger or Path(f"{path.resolve().stem}-grades.db")
-    printed = {name for name, file in wanted if formats.place_of(name, file, about) == "-"}
+    placed = [(name, formats.place_of(name, file, about)) for name, file in wanted]
+    printed = {name for name, place in placed if place == "-"}
     quiet = bool(printed - {"annotations"})
     with Ledger(kept) as opened:
-        assignment = _assignment(katas, names, dict(points), title, how["seed_file"], opened)
+        assignment = _assignment(
+            katas, names, dict(points), title, how["seed_file"], opened, how["time_limit"]
+        )
         results, stopped = _judge(katas, assignment, collected, opened, path, how)
-        begin, end = _fence() if "annotations" in printed else ("", "")
-        if not quiet:
-            click.echo(begin, nl=False)
-        if collected.layout == ONE and not quiet:
-            shown.one(screen(), shaped(results[0], feedback), katas)
+        # Documents first: whoever reads the screen may go away in the middle.
+        done = _write_all([one for one in placed if one[1] != "-"], results, about, stopped)
         summary = gradebook.summed_up(results)
-        if collected.layout != ONE and not quiet:
-            shown.many(screen(), summary)
         if not quiet:
-            shown.remarks(screen(), summary)
+            begin, end = _fence() if "annotations" in printed else ("", "")
+            click.echo(begin, nl=False)
+            if collected.layout == ONE:
+                shown.one(screen(), shaped(results[0], feedback), katas)
+            else:
+                shown.many(screen(), summary)
+                shown.remarks(screen(), summary)
+            for name, place in done.written:
+                screen().item(screen().signs.passed, "green", f"{name}: {place}")
             click.echo(end, nl=False)
-        fault = _write_all(wanted, results, about, quiet)
+        done += _write_all([one for one in placed if one[1] == "-"], results, about, stopped)
+    for note in about.notes:
+        say(note)
+    for name in collected.beside[:10]:
+        say(f"{name} lies beside the students' hand-ins and was not graded")
     if stopped:
-        say("stopped; the ledger keeps what is done", shlex.join(["kata", "grade", *sys.argv[2:]]))
+        everything = len(results) * len(assignment.katas)
+        judged = everything - summary.waiting
+        say(
+            f"stopped: {judged} of {everything} katas judged; the ledger keeps them",
+            shlex.join(["kata", "grade", *sys.argv[2:]]),
+        )
         ctx.exit(STOPPED)
-    if fault is not None:
-        raise fault
-    if not quiet and kept.name != ":memory:":
+    if done.fault is not None:
+        raise done.fault
+    if not quiet and kept != IN_MEMORY:
         screen().next_step(f"kata grade report {shlex.quote(str(kept))}")
     if summary.lost:
         ctx.exit(3)
@@ -262,6 +278,7 @@ def _assignment(
     title: str,
     seed_file: Path | None,
     ledger: Ledger,
+    seconds: float,
 ) -> Assignment:
     """What is graded, and from which secret its inputs come."""
     from attention_katas.grading import tasks
@@ -281,7 +298,7 @@ def _assignment(
         remembered = ledger.remembered("secret")
         secret = remembered.encode() if remembered else tasks.fresh_secret()
         ledger.remember("secret", secret.decode())
-    return Assignment(title, chosen, worth, secret)
+    return Assignment(title, chosen, worth, secret, seconds)
 
 
 def _judge(
@@ -335,39 +352,62 @@ def _judges(most: int, how: dict[str, Any]) -> Any:
     return gradebook.elsewhere(address, keys, settings, say)
 
 
+@dataclass
+class Written:
+    """Formats that are there, and where; and what kept another one from it."""
+
+    written: list[tuple[str, str]] = field(default_factory=list)
+    fault: KataError | None = None
+
+    def __iadd__(self, other: Written) -> Written:
+        self.written += other.written
+        self.fault = self.fault or other.fault
+        return self
+
+
 def _write_all(
-    wanted: list[tuple[str, str]], results: Sequence[Result], about: formats.About, quiet: bool
-) -> KataError | None:
-    """Write every format that can be written; what kept another one from it is given back."""
-    fault = None
-    for name, file in wanted:
-        place = formats.place_of(name, file, about)
+    placed: list[tuple[str, str]], results: Sequence[Result], about: formats.About, stopped: bool
+) -> Written:
+    """Write every format that can be written.
+
+    stopped: half of the results are not there, and no document is replaced by half a one.
+    """
+    done = Written()
+    for name, place in placed:
+        adds = formats.adds(name, place, about)
         try:
-            _write(place, formats.render(name, results, about), formats.adds(name, place, about))
+            if stopped and os.path.exists(place) and not adds:
+                about.notes.append(f"{name}: {place} is left as it was: not everything is judged")
+                continue
+            _write(place, formats.render(name, results, about), adds)
         except KataError as error:
-            fault = fault if fault and fault.exit_code >= error.exit_code else error
-            ours = isinstance(error, CouldNotGrade)
-            if ours and place != "-" and not formats.adds(name, place, about):
+            if done.fault is None or done.fault.exit_code < error.exit_code:
+                done.fault = error
+            if isinstance(error, CouldNotGrade) and place != "-" and not adds:
                 with contextlib.suppress(OSError):  # an older one would be taken for this one
                     os.remove(place)
             continue
-        if place != "-" and not quiet:
-            out = screen()
-            out.item(out.signs.passed, "green", f"{name}: {place}")
-    for note in about.notes:
-        say(note)
-    return fault
+        done.written.append((name, place))
+    return done
 
 
 def _write(place: str, text: str, add: bool) -> None:
+    """Write a document: all of it, or nothing."""
     if place == "-":
         click.echo(text, nl=False)
         return
+    beside = f"{place}.{os.getpid()}.part"
     try:
         Path(place).parent.mkdir(parents=True, exist_ok=True)
-        with open(place, "a" if add else "w", encoding="utf-8", newline="") as opened:
+        whole = not add and (not os.path.exists(place) or os.path.isfile(place))
+        target = beside if whole else place
+        with open(target, "a" if add else "w", encoding="utf-8", newline="") as opened:
             opened.write(text)
+        if whole:
+            os.replace(beside, os.path.realpath(place))
     except OSError as error:
+        with contextlib.suppress(OSError):
+            os.remove(beside)
         raise KataError(f"{place} cannot be written: {error.strerror}") from None
 
 

@@ -82,12 +82,16 @@ class Group(click.Group):
 def _with(name: str) -> str:
     """The command that was typed, with another kata."""
     words = [word for word in sys.argv[1:2] if word.isalpha()]
+    if words == ["grade"]:
+        return f"the same with --only {name}"
     return f"kata {words[0] if words else 'show'} {name}"
 
 
 def say(message: str, next_step: str = "") -> None:
     """A message to the person, beside the output proper."""
-    click.echo(f"kata: {message}", err=True)
+    # One line, which a runner of Actions takes for no command.
+    line = " ".join(message.split("\n")).replace("\r", " ")
+    click.echo(f"kata: {line}", err=True)
     if next_step:
         click.echo(f"next:  {complete(next_step)}", err=True)
 

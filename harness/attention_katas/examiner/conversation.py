@@ -26,6 +26,8 @@ from attention_katas.learner.host import Learner, LearnerDied, LearnerOutgrew, L
 from attention_katas.submission import Submission
 from attention_katas.verdict import Evidence, Frame, Raised
 
+MOST_FRAMES = 50  # of an exception; a process can claim any number
+
 
 @dataclass
 class Call:
@@ -368,7 +370,7 @@ def _evidence_of(call: Call | None) -> Evidence | None:
 def exception(data: dict[str, Any], submission: Submission) -> Raised:
     """An exception from the learner process, with the lines of source that belong to it."""
     told, found = data.get("frames"), []
-    for entry in told if isinstance(told, list) else ():
+    for entry in told[-MOST_FRAMES:] if isinstance(told, list) else ():
         if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[1], int)):
             continue
         file, line, function = str(entry[0])[:200], entry[1], str(entry[2])[:200]

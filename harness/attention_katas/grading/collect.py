@@ -11,7 +11,6 @@ Each of them may be a zip. Everybody who is there gets an entry, also with no fi
 
 from __future__ import annotations
 
-import collections
 import io
 import re
 import unicodedata
@@ -22,18 +21,33 @@ from pathlib import Path
 from attention_katas.catalog import Catalog
 from attention_katas.errors import KataError
 from attention_katas.grading import notebooks
-from attention_katas.grading.files import File, TooMuch, found_in, in_archive
+from attention_katas.grading.files import (
+    TOOLS,
+    WANTED,
+    CannotRead,
+    File,
+    Listing,
+    TooMuch,
+    in_archive,
+    listed,
+)
 from attention_katas.grading.results import Student
 from attention_katas.submission import Unreadable, decode
 
 AUTO, ONE, CLASS, NBGRADER, CANVAS, MOODLE = "auto", "one", "class", "nbgrader", "canvas", "moodle"
 LAYOUTS = (AUTO, ONE, CLASS, NBGRADER, CANVAS, MOODLE)
 
-_CANVAS = re.compile(r"(?P<name>[^_]+)_(?:(?P<late>LATE)_)?(?P<user>\d+)_\d+_(?P<file>.+)", re.S)
-_MOODLE = re.compile(
-    r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)(?:_(?P<file>.*))?", re.S
+# What stands before the first number is the platform's, what comes behind is the student's choice.
+_CANVAS = re.compile(
+    r"(?:anon_(?P<late_too>LATE_)?(?P<anon>[A-Za-z0-9]{5})|(?P<name>.+?)_(?P<late>LATE_)?(?P<user>\d+))"
+    r"_\d+_(?P<file>.+)",
+    re.S,
 )
-_COPY = re.compile(r"(?:[ _]?\((\d+)\)|-(\d+)| copy| - copy)$", re.I)
+_MOODLE = re.compile(
+    r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)(?:_(?P<file>.*))?", re.S
+)
+_COPY = re.compile(r"(?:[ _]?\((\d{1,2})\)|-(\d{1,2})| copy| - copy)$", re.I)
+MOST_JOINT_FILES = 20
 
 
 @dataclass
@@ -41,12 +55,15 @@ class HandIn:
     """What one student handed in.
 
     sources: text of each kata's file by module. unreadable: module -> why there is no text.
-    shown: module -> the file as its owner knows it. remarks: for the teacher.
+    lost: module -> why it could not be read, which is not the student's doing; fault: the same of
+    a whole folder. shown: module -> the file as its owner knows it. remarks: for the teacher.
     """
 
     student: Student
     sources: dict[str, str] = field(default_factory=dict)
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    fault: str = ""
     shown: dict[str, str] = field(default_factory=dict)
     late: bool = False
     remarks: list[str] = field(default_factory=list)
@@ -59,20 +76,30 @@ class _Group:
     student: Student
     files: list[File] = field(default_factory=list)
     late: bool = False
+    fault: str = ""
+    remarks: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Collected:
-    """The hand-ins of a layout; they are read one after the other."""
+    """The hand-ins of a layout; they are read one after the other.
+
+    beside: files that belong to nobody, and are not graded.
+    """
 
     layout: str
     students: list[Student]
+    beside: list[str]
     _groups: list[_Group]
     _catalog: Catalog
 
     def __iter__(self) -> Iterator[HandIn]:
         for group in self._groups:
-            yield _read(self._catalog, group)
+            try:
+                yield _read(self._catalog, group)
+            except Exception as error:  # noqa: BLE001 - ours; nobody else must suffer from it
+                said = f"a fault of kata grade: {type(error).__name__}: {_text(str(error))}"[:300]
+                yield HandIn(group.student, fault=said, remarks=[said])
 
 
 def collect(
@@ -91,48 +118,53 @@ def collect(
     if not path.exists():
         raise KataError(f"there is no {path}", "kata grade PATH, a folder, a file or a zip")
     if path.is_file() and path.suffix.lower() != ".zip":
-        files = [file for file in found_in(path.parent) if file.parts == (path.name,)]
-        if layout not in (AUTO, ONE) or not files:
+        if layout not in (AUTO, ONE) or path.suffix.lower() not in WANTED:
             raise KataError(f"{path.name} is no .py, .ipynb or .zip", "kata grade --help")
-        groups = [_Group(Student(student or path.stem), files)]
-        return _collected(catalog, ONE, groups)
+        files = [file for file in listed(path.parent).files if file.parts == (path.name,)]
+        return _collected(catalog, ONE, [_Group(Student(student or path.stem), files)], [])
     try:
-        files = list(found_in(path))
-    except TooMuch as problem:
+        found = listed(path)
+    except (TooMuch, CannotRead) as problem:
         raise KataError(f"{path.name}: {problem}", "download it once more") from None
-    folders = _folders(path)
-    found = layout if layout != AUTO else _guess(catalog, path, files)
-    if found == ONE:
-        return _collected(catalog, ONE, [_Group(Student(student or _stem(path)), files)])
+    if () in found.errors:
+        raise KataError(f"{path} cannot be listed: {found.errors[()]}")
+    if layout == AUTO:
+        layout, found = _guess(catalog, path, found)
+    if layout == ONE:
+        group = _Group(Student(student or _stem(path)), found.files)
+        group.fault = next(iter(found.errors.values()), "")
+        return _collected(catalog, ONE, [group], [])
     if student is not None:
         raise KataError("--student names a single submission, and this is a class")
-    group = {CLASS: _by_folder, NBGRADER: _nbgrader, CANVAS: _canvas, MOODLE: _moodle}[found]
-    groups = group(files, folders, assignment)
+    groups = _groups(layout, found, assignment)
     if not groups:
         raise KataError(
-            f"{path} holds no submission, seen as: {found}",
+            f"{path} holds no submission, seen as: {layout}",
             f"--layout {'|'.join(LAYOUTS[1:])} says what it is",
         )
-    return _collected(catalog, found, groups)
+    return _collected(catalog, layout, list(groups.values()), _beside(layout, found))
 
 
-def _collected(catalog: Catalog, layout: str, groups: list[_Group]) -> Collected:
+def _beside(layout: str, found: Listing) -> list[str]:
+    """What belongs to nobody in this layout."""
+    top = [file.name for file in found.files if len(file.parts) == 1 and file.wanted]
+    if layout == CLASS:
+        return [_text(name) for name in top if not name.lower().endswith(".zip")]
+    names = {CANVAS: _CANVAS, MOODLE: _MOODLE}.get(layout)
+    top += [parts[0] for parts in found.folders if len(parts) == 1]
+    return [_text(name) for name in top if names and not names.fullmatch(name)]
+
+
+def _collected(catalog: Catalog, layout: str, groups: list[_Group], beside: list[str]) -> Collected:
     groups = sorted(groups, key=lambda group: group.student.id)
-    seen: collections.Counter[str] = collections.Counter()
+    used: set[str] = set()
     for group in groups:
-        seen[group.student.id] += 1
-        if seen[group.student.id] > 1:  # names that come out alike once they can be written
-            again = f"{group.student.id} ({seen[group.student.id]})"
-            group.student = replace(group.student, id=again)
-    return Collected(layout, [group.student for group in groups], groups, catalog)
-
-
-def _folders(path: Path) -> list[str]:
-    """Folders in `path`, so that one without a file counts, too."""
-    if not path.is_dir():
-        return []
-    found = (item for item in path.iterdir() if item.is_dir() and not item.is_symlink())
-    return sorted(item.name for item in found if not item.name.startswith((".", "__")))
+        wanted, number = group.student.id, 2
+        while group.student.id in used:  # names that come out alike once they can be written
+            group.student = replace(group.student, id=f"{wanted} ({number})")
+            number += 1
+        used.add(group.student.id)
+    return Collected(layout, [group.student for group in groups], beside, groups, catalog)
 
 
 def _stem(path: Path) -> str:
@@ -142,93 +174,140 @@ def _stem(path: Path) -> str:
 # Layouts
 
 
-def _guess(catalog: Catalog, path: Path, files: Sequence[File]) -> str:
-    """The layout by the look of it."""
-    top = [file for file in files if len(file.parts) == 1]
-    if any(_module(catalog, file.name) for file in top):
-        return ONE
-    if any(_MOODLE.fullmatch(file.parts[0]) for file in files):
-        return MOODLE
-    if any(_CANVAS.fullmatch(file.name) for file in top):
-        return CANVAS
-    if any(file.parts[0] == "submitted" and len(file.parts) > 2 for file in files):
-        return NBGRADER
-    if path.name == "submitted" and any(len(file.parts) > 2 for file in files):
-        return NBGRADER
-    if any(file.suffix == ".ipynb" for file in top) or (path / ".git").exists():
-        return ONE
-    return CLASS
+def _guess(catalog: Catalog, path: Path, found: Listing) -> tuple[str, Listing]:
+    """The layout by the look of it, and the listing without a folder that only wraps it.
+
+    Raises KataError where it may be one submission as well as a class.
+    """
+    top = [file for file in found.files if len(file.parts) == 1 and file.wanted]
+    roots = {parts[0] for parts in found.folders} | {file.name for file in top}
+    canvas = sum(bool(_CANVAS.fullmatch(file.name)) for file in top)
+    moodle = sum(bool(_MOODLE.fullmatch(name)) for name in roots)
+    if canvas and canvas >= moodle:  # a student may name a file as the other platform would
+        return CANVAS, found
+    if moodle:
+        return MOODLE, found
+    if "submitted" in roots and any(parts[0] == "submitted" for parts in found.folders):
+        return NBGRADER, found
+    if path.name == "submitted":
+        return NBGRADER, found
+    here = [file for file in top if _module(catalog, file.name)]
+    several = _same_kata_in_several(catalog, found)
+    if several and (here or (path / ".git").exists()):
+        raise KataError(
+            f"{path} may be a class ({', '.join(map(_text, several[:3]))}, ...) or one submission",
+            "--layout class, or --layout one",
+        )
+    if here:
+        return ONE, found
+    if len(roots) == 1 and not top and not several:
+        inside = found.below(1)
+        wraps = not any(
+            _module(catalog, file.name) for file in inside.files if len(file.parts) == 1
+        )
+        if wraps and (inside.files or inside.folders):
+            layout, deeper = _guess(catalog, Path(next(iter(roots))), inside)
+            if layout != ONE:
+                return layout, deeper
+    if not several and (any(f.suffix == ".ipynb" for f in top) or (path / ".git").exists()):
+        return ONE, found
+    return CLASS, found
 
 
-def _by_folder(files: Sequence[File], folders: Sequence[str], _: str | None) -> list[_Group]:
-    """DIR/<student>/... and DIR/<student>.zip."""
-    groups = {name: _Group(_student(name)) for name in folders}
-    for file in files:
+def _same_kata_in_several(catalog: Catalog, found: Listing) -> list[str]:
+    """Folders at the top that hold the same kata: as those of several students do."""
+    homes: dict[str, set[str]] = {}
+    for file in found.files:
+        told = _module(catalog, file.name) if len(file.parts) > 1 else None
+        if told:
+            homes.setdefault(told[0], set()).add(file.parts[0])
+    most: set[str] = max(homes.values(), key=lambda home: len(home), default=set())
+    return sorted(most) if len(most) > 1 else []
+
+
+def _groups(layout: str, found: Listing, assignment: str | None) -> dict[str, _Group]:
+    """Everybody's files, by what their entry begins with."""
+    if layout == NBGRADER:
+        found = _of_assignment(found, assignment)
+    groups: dict[str, _Group] = {}
+
+    def group_of(name: str) -> _Group | None:
+        made = _named(layout, name)
+        if made is None:
+            return None
+        return groups.setdefault(made.student.id if layout in (CANVAS, MOODLE) else name, made)
+
+    for parts in found.folders:
+        group = group_of(parts[0]) if layout != CANVAS else None
+        if group and parts in found.links and len(parts) == 1:
+            group.remarks.append("its folder is a link: not followed")
+    for file in found.files:
         name = file.parts[0]
         if len(file.parts) > 1:
-            groups.setdefault(name, _Group(_student(name))).files.append(file.below(1))
-        elif file.suffix == ".zip":
-            stem = name[: -len(".zip")]
-            groups.setdefault(stem, _Group(_student(stem))).files.append(file)
-    return list(groups.values())
+            if layout != CANVAS and (group := group_of(name)):
+                group.files.append(file.below(1))
+        elif layout in (CANVAS, MOODLE):
+            pattern = (_CANVAS if layout == CANVAS else _MOODLE).fullmatch(name)
+            group = group_of(name)
+            if group and pattern and pattern["file"]:
+                group.files.append(File((pattern["file"],), file.read))
+                group.late = group.late or _is_late(pattern)
+        elif layout == CLASS and file.suffix == ".zip":
+            group = groups.setdefault(name[:-4], _Group(_student(name[:-4])))
+            group.files.append(file)
+    for parts, said in found.errors.items():
+        group = group_of(parts[0])
+        if group:
+            group.fault = f"{_text('/'.join(parts))} cannot be listed: {said}"
+    return groups
 
 
-def _nbgrader(
-    files: Sequence[File], folders: Sequence[str], assignment: str | None
-) -> list[_Group]:
-    """submitted/<student>/<assignment>/..., or the inside of submitted/."""
-    inside = [file.below(1) for file in files if file.parts[0] == "submitted"] or list(files)
-    inside = [file for file in inside if len(file.parts) > 2]
-    assignments = sorted({file.parts[1] for file in inside})
+def _named(layout: str, name: str) -> _Group | None:
+    """Whose an entry with this name is; None if it is nobody's."""
+    if layout == CANVAS:
+        found = _CANVAS.fullmatch(name)
+        if not found:
+            return None
+        number = found["user"] or found["anon"]
+        ids = {"canvas": number} if found["user"] else {}
+        return _Group(Student(number, _text(found["name"] or number), ids))
+    if layout == MOODLE:
+        found = _MOODLE.fullmatch(name)
+        if not found:
+            return None
+        number = found["number"]
+        return _Group(Student(number, _text(found["name"]), {"moodle": number}))
+    return _Group(_student(name))
+
+
+def _is_late(found: re.Match[str]) -> bool:
+    return "late" in found.re.groupindex and bool(found["late"] or found["late_too"])
+
+
+def _of_assignment(found: Listing, assignment: str | None) -> Listing:
+    """The students' files of one of nbgrader's assignments: STUDENT/..."""
+    if any(parts == ("submitted",) for parts in found.folders):
+        found = Listing(
+            [file for file in found.files if file.parts[0] == "submitted"],
+            [parts for parts in found.folders if parts[0] == "submitted"],
+            {parts for parts in found.links if parts[0] == "submitted"},
+            {parts: said for parts, said in found.errors.items() if parts[0] == "submitted"},
+        ).below(1)
+    assignments = sorted({parts[1] for parts in found.folders if len(parts) > 1})
     if assignment is None and len(assignments) > 1:
-        raise KataError(
-            f"there are several assignments: {', '.join(assignments)}", "--assignment NAME"
-        )
+        told = ", ".join(map(_text, assignments))
+        raise KataError(f"there are several assignments: {told}", "--assignment NAME")
     chosen = assignment or (assignments[0] if assignments else "")
     if chosen not in assignments:
-        raise KataError(f"nobody handed in {chosen!r}; there are {', '.join(assignments)}")
-    groups: dict[str, _Group] = {}
-    for file in inside:
-        if file.parts[1] == chosen:
-            name = file.parts[0]
-            groups.setdefault(name, _Group(_student(name))).files.append(file.below(2))
-    return list(groups.values())
-
-
-def _canvas(files: Sequence[File], folders: Sequence[str], _: str | None) -> list[_Group]:
-    """name_[LATE_]user_submission_file, as Canvas names what it packs into one folder."""
-    groups: dict[str, _Group] = {}
-    for file in files:
-        found = _CANVAS.fullmatch(file.name)
-        if not found:
-            continue
-        student = Student(found["user"], _text(found["name"]), {"canvas": found["user"]})
-        group = groups.setdefault(student.id, _Group(student))
-        group.files.append(File((found["file"],), file.read))
-        group.late = group.late or bool(found["late"])
-    return list(groups.values())
-
-
-def _moodle(files: Sequence[File], folders: Sequence[str], _: str | None) -> list[_Group]:
-    """Name_number_assignsubmission_file/..., or with the file's name behind it."""
-    groups: dict[str, _Group] = {}
-
-    def group_of(found: re.Match[str]) -> _Group:
-        number = found["number"]
-        student = Student(number, _text(found["name"]), {"moodle": number})
-        return groups.setdefault(number, _Group(student))
-
-    for name in folders:
-        found = _MOODLE.fullmatch(name)
-        if found:
-            group_of(found)
-    for file in files:
-        found = _MOODLE.fullmatch(file.parts[0])
-        if found and len(file.parts) > 1:
-            group_of(found).files.append(file.below(1))
-        elif found and found["file"]:
-            group_of(found).files.append(File((found["file"],), file.read))
-    return list(groups.values())
+        told = ", ".join(map(_text, assignments)) or "none"
+        raise KataError(f"nobody handed in {chosen!r}; there are {told}")
+    files = [
+        File((file.parts[0], *file.parts[2:]), file.read)
+        for file in found.files
+        if len(file.parts) > 2 and file.parts[1] == chosen
+    ]
+    folders: list[tuple[str, ...]] = [parts for parts in found.folders if len(parts) == 1]
+    return Listing(files, folders, found.links, found.errors)
 
 
 def _student(name: str) -> Student:
@@ -246,42 +325,68 @@ def _text(name: str) -> str:
 
 def _read(catalog: Catalog, group: _Group) -> HandIn:
     """The kata files among a student's files."""
-    found = HandIn(group.student, late=group.late)
-    files = list(_unpacked(group.files, found.remarks))
+    found = HandIn(group.student, late=group.late, fault=group.fault, remarks=[*group.remarks])
+    files = list(_unpacked([file for file in group.files if _is_work(file)], found))
     chosen = _chosen(catalog, files, found.remarks)
     for module, file in chosen.items():
-        found.shown[module] = "/".join(file.parts)
+        found.shown[module] = _text("/".join(file.parts))
         try:
-            found.sources[module] = decode(file.read(), file.name)
+            found.sources[module] = decode(file.read(), _text(file.name))
+        except CannotRead as problem:
+            found.lost[module] = str(problem)
         except TooMuch as problem:
             found.unreadable[module] = Unreadable(str(problem))
         except Unreadable as problem:
             found.unreadable[module] = problem
-    for file in sorted(files, key=lambda file: (len(file.parts), file.parts)):
-        if file.suffix == ".zip" or file in chosen.values() or _module(catalog, file.name):
-            continue
-        if all(module in found.shown for module in catalog.modules):
-            break
-        for module, text in _joint(catalog, file, found).items():
-            if module not in found.shown:
-                found.sources[module], found.shown[module] = text, "/".join(file.parts)
-    if not found.shown:
+    _take_joint(catalog, files, chosen, found)
+    if found.fault:
+        found.remarks.append(found.fault)
+    elif not found.shown:
         found.remarks.append("no kata file was found")
     return found
+
+
+def _is_work(file: File) -> bool:
+    """Not what tools put into one's folder, and of a kind that may hold code."""
+    return file.wanted and not any(part in TOOLS for part in file.parts[:-1])
+
+
+def _take_joint(
+    catalog: Catalog, files: Sequence[File], chosen: dict[str, File], found: HandIn
+) -> None:
+    """Katas without a file of their own, from notebooks and files that hold several."""
+    joint = [
+        file
+        for file in sorted(files, key=lambda file: (len(file.parts), file.parts))
+        if file.suffix != ".zip" and not _module(catalog, file.name)
+    ]
+    joint.sort(key=lambda file: file.suffix != ".ipynb")
+    for file in joint[:MOST_JOINT_FILES]:
+        if all(module in found.shown for module in catalog.modules):
+            return
+        for module, text in _joint(catalog, file, found).items():
+            if module not in found.shown:
+                found.sources[module] = text
+                found.shown[module] = _text("/".join(file.parts))
+    if len(joint) > MOST_JOINT_FILES and len(found.shown) < len(catalog.modules):
+        count = len(joint)
+        found.remarks.append(f"only {MOST_JOINT_FILES} of {count} other files were looked into")
 
 
 def _joint(catalog: Catalog, file: File, found: HandIn) -> dict[str, str]:
     """What a notebook, or a file with several katas, holds."""
     try:
-        return notebooks.sources(catalog, file.read(), file.name)
+        return notebooks.sources(catalog, file.read(), _text(file.name))
+    except CannotRead as problem:
+        found.fault = str(problem)
     except TooMuch as problem:
-        found.remarks.append(str(problem))
+        found.remarks.append(_text(str(problem)))
     except Unreadable as problem:
-        found.remarks.append(problem.message)
+        found.remarks.append(_text(problem.message))
     return {}
 
 
-def _unpacked(files: Sequence[File], remarks: list[str]) -> Iterator[File]:
+def _unpacked(files: Sequence[File], found: HandIn) -> Iterator[File]:
     """The files, and what is in their archives (not in archives inside those)."""
     for file in files:
         if file.suffix != ".zip":
@@ -290,11 +395,14 @@ def _unpacked(files: Sequence[File], remarks: list[str]) -> Iterator[File]:
         try:
             for inner in in_archive(io.BytesIO(file.read())):
                 if inner.suffix == ".zip":
-                    remarks.append(f"{inner.name} is a zip inside {file.name}: not looked into")
-                else:
+                    said = f"{inner.name} is a zip inside {file.name}: not looked into"
+                    found.remarks.append(_text(said))
+                elif _is_work(inner):
                     yield File((*file.parts[:-1], *inner.parts), inner.read)
+        except CannotRead as problem:
+            found.fault = str(problem)
         except TooMuch as problem:
-            remarks.append(f"{file.name}: {problem}")
+            found.remarks.append(_text(f"{file.name}: {problem}"))
 
 
 def _chosen(catalog: Catalog, files: Sequence[File], remarks: list[str]) -> dict[str, File]:
@@ -316,7 +424,7 @@ def _chosen(catalog: Catalog, files: Sequence[File], remarks: list[str]) -> dict
         )
         chosen[module] = best[1]
         if len(there) > 1:
-            taken = "/".join(best[1].parts)
+            taken = _text("/".join(best[1].parts))
             remarks.append(f"{module}.py is there {len(there)} times; {taken} was graded")
     return chosen
 

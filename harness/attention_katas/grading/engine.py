@@ -76,6 +76,7 @@ def this_machine(settings: Settings) -> Iterator[tuple[Executor, Callable[[Task]
             asked["config"]["core"] = local.core
         return worker.judge(json.dumps(asked))
 
+    worker.open_benches()
     pool = _Pool(settings.workers, judge, take_a_core)
     try:
         yield pool, lambda task: written(task, settings)

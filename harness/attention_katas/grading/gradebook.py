@@ -13,21 +13,27 @@ from attention_katas.catalog import Catalog, Kata
 from attention_katas.grading import cluster, engine, tasks
 from attention_katas.grading.collect import Collected, HandIn
 from attention_katas.grading.ledger import Entry, Ledger, Noted, Run
-from attention_katas.grading.results import Item, Result, Student, points_for
+from attention_katas.grading.results import Item, Result, Student, points_for, trouble
 from attention_katas.grading.tasks import Task
 from attention_katas.intake import blank
 
-NOT_YET = "not judged yet: the grading was stopped before"
+NOT_JUDGED = "not judged yet"
+NOT_YET = f"{NOT_JUDGED}: the grading was stopped before"
 
 
 @dataclass
 class Tally:
-    """How far a run is. settled of all: katas of students; judged: verdicts made in this run."""
+    """How far a run is.
+
+    settled of all: katas of students; judged: verdicts made in this run; last: what is waited for
+    when nothing else is.
+    """
 
     all: int = 0
     settled: int = 0
     judged: int = 0
     known: int = 0
+    last: str = ""
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
 
     def settle(self, outcome: str, times: int = 1) -> None:
@@ -37,12 +43,13 @@ class Tally:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What is graded: some katas, and what each is worth."""
+    """What is graded: some katas, and what each is worth. seconds: what a kata may take."""
 
     title: str
     katas: Sequence[Kata]
     worth: dict[str, int]
     secret: bytes
+    seconds: float = 120.0
 
 
 class Grading:
@@ -64,6 +71,7 @@ class Grading:
         self.run = ledger.begin(collected.layout, origin, assignment.title)
         self._known = ledger.judged()
         self._waiting: collections.Counter[str] = collections.Counter()
+        self._whose: dict[str, str] = {}
         self._noted: set[str] = set()
 
     def judge(
@@ -75,17 +83,15 @@ class Grading:
             self.ledger.keep(task.key, verdict)
             self.tally.judged += 1
             self.tally.settle(verdict.outcome, self._waiting.pop(task.key, 1))
+            rest = [self._whose[key] for key in self._waiting]
+            self.tally.last = ", ".join(rest) if len(rest) < 3 else ""
             self.tell(self.tally)
         self.ledger.finish(self.run)
 
     def _tasks(self) -> Iterator[Task]:
         """What has to be judged. Writes down who handed in what on the way."""
         for hand_in in self.collected:
-            made = [
-                tasks.asked(self.catalog, kata, hand_in, self.seeds[kata.name])
-                for kata in self.assignment.katas
-            ]
-            self.ledger.note(self.run, self._note(hand_in, made))
+            made = self._asked(hand_in)
             self._noted.add(hand_in.student.id)
             for one in made:
                 if isinstance(one.found, v.Verdict):
@@ -98,8 +104,26 @@ class Grading:
                 else:
                     self._waiting[one.key] += 1
                     if self._waiting[one.key] == 1:
+                        self._whose[one.key] = f"{hand_in.student.shown}'s {one.kata.name}"
                         yield one.found
             self.tell(self.tally)
+
+    def _asked(self, hand_in: HandIn) -> list[tasks.Asked]:
+        """What there is to judge of a hand-in; written down."""
+        katas, seconds = self.assignment.katas, self.assignment.seconds
+        try:
+            made = [
+                tasks.asked(self.catalog, kata, hand_in, self.seeds[kata.name], seconds)
+                for kata in katas
+            ]
+            noted = self._note(hand_in, made)
+        except Exception as error:  # noqa: BLE001 - ours; nobody else must suffer from it
+            said = f"a fault of kata grade: {type(error).__name__}: {error}"[:300]
+            hand_in.remarks.append(said)
+            made = [tasks.could_not(kata, kata.file, said) for kata in katas]
+            noted = self._note(hand_in, made)
+        self.ledger.note(self.run, noted)
+        return made
 
     def _note(self, hand_in: HandIn, made: Sequence[tasks.Asked]) -> Noted:
         entries = []
@@ -172,13 +196,15 @@ class KataSummary:
 class Summary:
     """A class in a few numbers, and what the teacher should look at.
 
-    points: of everybody who could be graded in full. least: the lowest percentage, what could not
-    be graded counted as full. lost: whose katas could not be graded, and why. remarks: (who, what).
+    points: of everybody who could be graded in full. waiting: katas that were not judged yet.
+    least: the lowest percentage, what could not be graded counted as full. lost: whose katas could
+    not be graded, and why. remarks: (who, what).
     """
 
     katas: dict[str, KataSummary] = field(default_factory=dict)
     points: list[int] = field(default_factory=list)
     worth: int = 0
+    waiting: int = 0
     least: float = 100.0
     lost: list[tuple[str, str]] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
@@ -194,17 +220,20 @@ def summed_up(results: Sequence[Result]) -> Summary:
             found.points.append(result.points)
         for item in result.items:
             kata = found.katas.setdefault(item.kata, KataSummary(item.worth))
-            kata.outcomes[item.verdict.outcome] += 1
+            waits = item.verdict.message == NOT_YET and item.points is None
+            found.waiting += waits
+            kata.outcomes[NOT_JUDGED if waits else item.verdict.outcome] += 1
             if item.points is not None:
                 kata.points += item.points
                 kata.graded += 1
             if item.verdict.audit:
                 found.remarks.append((who, f"{item.kata}: {', '.join(item.verdict.audit)}"))
-        found.remarks += [(who, remark) for remark in result.remarks]
+        found.remarks += [(who, said) for said in [*result.remarks, *trouble(result)]]
         whys = [item for item in result.items if item.points is None]
-        if whys:
-            names = ", ".join(item.kata for item in whys)
-            found.lost.append((who, f"could not grade {names}: {whys[0].verdict.message}"))
+        lost = [item for item in whys if item.verdict.message != NOT_YET]
+        if lost:
+            names = ", ".join(item.kata for item in lost)
+            found.lost.append((who, f"could not grade {names}: {lost[0].verdict.message}"))
         benefit = sum(item.worth for item in whys)
         if result.worth:
             found.least = min(found.least, 100 * (result.points + benefit) / result.worth)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,7 @@ from attention_katas import verdict as v
 from attention_katas.errors import KataError
 from attention_katas.grading.results import Student
 
+IN_MEMORY = Path(":memory:")
 APPLICATION = 0x4B415441  # "KATA"
 FORMAT = 1
 SCHEMA = f"""
@@ -118,6 +120,9 @@ class Ledger:
             raise KataError(
                 f"there is no ledger {path}", "kata grade CLASS --ledger FILE makes one"
             )
+        if new and path != IN_MEMORY:
+            with contextlib.suppress(OSError):  # a secret stands in it, and what everybody did
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         try:
             self._db = sqlite3.connect(path, timeout=30.0)
         except sqlite3.Error as error:

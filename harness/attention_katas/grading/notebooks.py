@@ -1,8 +1,8 @@
 """Functions from a notebook, or from one file that holds several katas.
 
 A cell that begins with `%%kata NAME` is that kata's file. Without such cells a kata gets what every
-cell defines: imports, functions, classes and constants. What a cell only does (prints, plots, long
-computations) is left out: a kata's file is loaded for every check.
+cell defines: functions, classes, constants, and the imports that these use. What a cell only does
+(prints, plots, long computations) is left out: a kata's file is loaded for every check.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import re
 
 from attention_katas.catalog import Catalog, Kata
-from attention_katas.submission import Unreadable, decode, parse
+from attention_katas.submission import SIZE_CAP, Unreadable, decode, parse
 
 MAGIC = re.compile(r"%%kata[ \t]+([\w-]+)[^\n]*\n?")
 
@@ -23,8 +23,10 @@ def sources(catalog: Catalog, data: bytes, name: str) -> dict[str, str]:
     Raises Unreadable.
     """
     if not name.endswith(".ipynb"):
-        return _shared(catalog, definitions(decode(data, name)))
+        return _shared(catalog, needed(definitions(decode(data, name))))
     cells = _cells(data, name)
+    if sum(map(len, cells)) > SIZE_CAP:
+        raise Unreadable(f"{name} holds more than {SIZE_CAP >> 10} KB of code")
     told: dict[str, str] = {}
     for cell in cells:
         found = MAGIC.match(cell.lstrip())
@@ -32,7 +34,7 @@ def sources(catalog: Catalog, data: bytes, name: str) -> dict[str, str]:
         if found and module in catalog.modules:
             told[module] = cell.lstrip()[found.end() :]
     whole = "\n\n".join(definitions(text) for text in map(_plain, cells) if text)
-    return {**_shared(catalog, whole), **told}
+    return {**_shared(catalog, needed(whole)), **told}
 
 
 def _shared(catalog: Catalog, text: str) -> dict[str, str]:
@@ -83,6 +85,29 @@ def definitions(text: str) -> str:
             first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
             kept |= set(range(first, (node.end_lineno or node.lineno) + 1))
     return "\n".join(line if number in kept else "" for number, line in enumerate(lines, 1))
+
+
+def needed(text: str) -> str:
+    """The text without imports of what it does not use: what is for plots is not there here."""
+    tree = parse(text)
+    if tree is None:
+        return text
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    lines = text.split("\n")
+    for node in tree.body:
+        if not _is_needed(node, used):
+            last = node.end_lineno or node.lineno
+            lines[node.lineno - 1 : last] = [""] * (last - node.lineno + 1)
+    return "\n".join(lines)
+
+
+def _is_needed(node: ast.stmt, used: set[str]) -> bool:
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return True
+    if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+        return True
+    names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    return bool(names & (used | {"*"}))
 
 
 def _defines(node: ast.stmt) -> bool:

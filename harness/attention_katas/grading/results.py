@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from attention_katas import verdict as v
@@ -75,6 +75,28 @@ class Result:
         return sum(item.worth for item in self.items)
 
 
+# Outcomes of a file with which something is the matter before any value is.
+_TROUBLE = (v.BROKEN, v.TIMED_OUT, v.CRASHED, v.OUT_OF_MEMORY)
+
+
+def trouble(result: Result) -> list[str]:
+    """What kept katas from running to the end, for the teacher: alike ones in one sentence."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for item in result.items:
+        verdict = item.verdict
+        if verdict.outcome in _TROUBLE:
+            said = " ".join(verdict.message.split())
+            # "mask.py does not load: ..." is the same for every kata of a notebook.
+            said = re.sub(rf"^{re.escape(item.kata.replace('-', '_'))}\.py ", "", said)[:200]
+            told.setdefault((verdict.outcome, said), []).append(item.kata)
+    found = []
+    for (outcome, said), katas in told.items():
+        several = len(katas) == len(result.items) > 1
+        names = f"all {len(katas)} katas" if several else ", ".join(katas)
+        found.append(f"{names}: {outcome}: {said}" if said else f"{names}: {outcome}")
+    return found
+
+
 def points_for(verdict: v.Verdict, worth: int) -> int | None:
     """Points of a verdict: the floor of `worth` times the share of checks that passed.
 
@@ -94,12 +116,17 @@ def points_for(verdict: v.Verdict, worth: int) -> int | None:
 
 def shaped(result: Result, feedback: str) -> Result:
     """The result with as much in its verdicts as `feedback` lets a student see."""
-    items = [replace(item, verdict=shape(item.verdict, feedback)) for item in result.items]
+    files = [_file(item.kata) for item in result.items]
+    items = [replace(item, verdict=shape(item.verdict, feedback, files)) for item in result.items]
     return replace(result, items=items)
 
 
-def shape(verdict: v.Verdict, feedback: str) -> v.Verdict:
-    """A copy of the verdict for a student.
+def _file(kata: str) -> str:
+    return f"{kata.replace('-', '_')}.py"
+
+
+def shape(verdict: v.Verdict, feedback: str, files: Collection[str] = ()) -> v.Verdict:
+    """A copy of the verdict for a student. files: of all katas, beside its own.
 
     full: all of it but the seed (which would tell what is asked the next time) and the audit (which
     is the teacher's). named: the checks by title, the mistake by name, where an exception came
@@ -110,18 +137,19 @@ def shape(verdict: v.Verdict, feedback: str) -> v.Verdict:
     shown.seed, shown.audit = 0, []
     if feedback == FULL:
         return shown
-    shown.output = ""
+    shown.output, known = "", {*files, _file(verdict.kata)}
     if shown.checks:  # else it is about the file, and no input was there yet
         first = shown.first_failure
         shown.message = _plain(first) if first else ""
-        shown.raised = _anonymous(shown.raised)
+        shown.raised = _anonymous(shown.raised, known)
     for check in shown.checks:
-        raised = _anonymous(check.evidence.raised if check.evidence else None)
+        raised = _anonymous(check.evidence.raised if check.evidence else None, known)
         check.message, check.output = _plain(check), ""
         check.evidence = v.Evidence(raised=raised) if raised else None
     shown.diagnoses = [_named(found) for found in shown.diagnoses]
     if feedback == POINTS:
         shown.message, shown.raised, shown.next_step, shown.diagnoses = "", None, "", []
+        shown.seconds = 0.0  # code can sleep for as long as an input says
         shown.checks = [
             v.Check(f"check-{number}", f"Check {number}", check.outcome, law=check.law)
             for number, check in enumerate(shown.checks, 1)
@@ -168,12 +196,19 @@ def _plain(check: v.Check) -> str:
     return f"not right: {check.rung}" if check.outcome == v.FAILED else check.outcome
 
 
-def _anonymous(raised: v.Raised | None) -> v.Raised | None:
-    """Where an exception came from; its class only if it is one that everybody has."""
+def _anonymous(raised: v.Raised | None, files: Collection[str] = ()) -> v.Raised | None:
+    """Where an exception came from; its class only if it is one that everybody has.
+
+    Code can be given any name of a function or of a file while it runs.
+    """
     if raised is None:
         return None
     known = isinstance(getattr(builtins, raised.type, None), type)
-    return replace(raised, type=raised.type if known else "an exception", message="")
+    frames = [
+        v.Frame(frame.file, frame.line, "") for frame in raised.frames[-3:] if frame.file in files
+    ]
+    kind = raised.type if known else "an exception"
+    return replace(raised, type=kind, message="", frames=frames)
 
 
 def _named(found: v.Diagnosis) -> v.Diagnosis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog
-from attention_katas.grading.gradebook import Summary, Tally
+from attention_katas.grading.gradebook import NOT_JUDGED, Summary, Tally
 from attention_katas.grading.results import Item, Result
 from attention_katas.reports import glyphs
 from attention_katas.reports.terminal import STYLES, Screen
@@ -42,6 +43,8 @@ def one(screen: Screen, result: Result, katas: Catalog) -> None:
         screen.line(row.append_text(_outcome(item)), indent=2)
     total = f"{result.points} of {result.worth} points"
     screen.line(Text.assemble(("all".ljust(widest) + "  ", ""), (total, "bold")), indent=2)
+    for remark in result.remarks:
+        screen.item("!", "yellow", glyphs.safe(remark))
     screen.line()
 
 
@@ -57,12 +60,18 @@ def many(screen: Screen, summary: Summary) -> None:
     widest = max(map(len, summary.katas), default=0)
     for name, kata in summary.katas.items():
         mean = f"{kata.points / kata.graded:5.1f}" if kata.graded else "    -"
-        told = ", ".join(f"{kata.outcomes[one]} {one}" for one in v.OUTCOMES if kata.outcomes[one])
-        screen.line(f"{name.ljust(widest)}  mean {mean} of {kata.worth:<3}  {told}", indent=2)
+        told = ", ".join(f"{count} {one}" for one, count in _in_order(kata.outcomes))
+        row = f"{name.ljust(widest)}  mean {mean} of {kata.worth:<3}  {told}"
+        screen.line(row, indent=2, hang=widest + 2)
     if summary.points:
         middle = statistics.median(summary.points)
         screen.line(f"median {middle:g} of {summary.worth} points", "bold", indent=2)
     screen.line()
+
+
+def _in_order(outcomes: Counter[str]) -> list[tuple[str, int]]:
+    order = [*v.OUTCOMES, NOT_JUDGED]
+    return [(one, outcomes[one]) for one in order if outcomes[one]]
 
 
 def remarks(screen: Screen, summary: Summary) -> None:
@@ -86,23 +95,24 @@ def progress(out: Console, students: int, katas: int) -> Iterator[Callable[[Tall
 
 
 def _bar(out: Console) -> Iterator[Callable[[Tally], None]]:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+    from rich.table import Column
 
+    wide = out.width >= 70
     columns = (
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[counts]}"),
+        *([BarColumn(bar_width=16)] if wide else []),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TimeLeft(table_column=Column(no_wrap=True)),
+        *([TextColumn("{task.fields[rate]}", table_column=Column(no_wrap=True))] if wide else []),
+        # The least important, and the first to be cut.
+        TextColumn(
+            "{task.fields[counts]}",
+            table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1),
+        ),
     )
     started = time.monotonic()
-    with Progress(*columns, console=out, transient=True) as drawn:
+    with Progress(*columns, console=out, transient=True, expand=True) as drawn:
         task = drawn.add_task("", total=None, rate="starting ...", counts="")
 
         def tell(tally: Tally) -> None:
@@ -111,7 +121,7 @@ def _bar(out: Console) -> Iterator[Callable[[Tally], None]]:
                 total=tally.all,
                 completed=tally.settled,
                 rate=_rate(tally, started),
-                counts=_counts(tally),
+                counts=f"waiting for {tally.last}" if tally.last else _counts(tally),
             )
 
         yield tell
@@ -125,16 +135,16 @@ def _lines(out: Console, total: int) -> Iterator[Callable[[Tally], None]]:
         if time.monotonic() - told < EVERY_SECONDS:
             return
         told = time.monotonic()
-        out.print(f"{tally.settled} of {total}  {_rate(tally, started)}  {_counts(tally)}")
+        line = f"{tally.settled} of {total}  {_rate(tally, started)}  {_counts(tally)}"
+        out.print(line, soft_wrap=True)
 
     yield tell
 
 
 def _rate(tally: Tally, started: float) -> str:
     passed = time.monotonic() - started
-    return f"{tally.judged / passed:.1f} verdicts/s" if tally.judged and passed else ""
+    return f"{tally.judged / passed:.1f}/s" if tally.judged and passed else ""
 
 
 def _counts(tally: Tally) -> str:
-    counts = tally.outcomes
-    return ", ".join(f"{counts[name]} {name}" for name in v.OUTCOMES if counts[name])
+    return ", ".join(f"{count} {one}" for one, count in _in_order(tally.outcomes))

@@ -20,7 +20,7 @@ from attention_katas.catalog import Catalog, Kata
 from attention_katas.errors import KataError
 from attention_katas.grading import VARIABLE
 from attention_katas.grading.collect import HandIn
-from attention_katas.intake import taken, versions
+from attention_katas.intake import blank, taken, versions
 from attention_katas.submission import Submission, assembled, parse
 
 # Scopes of names, the innermost first; None: not mentioned yet.
@@ -73,11 +73,19 @@ class Asked:
         return _digest(["told", *told])
 
 
-def asked(catalog: Catalog, kata: Kata, hand_in: HandIn, seed: int) -> Asked:
-    """What there is to judge of a kata in a hand-in."""
+class _Lost(Exception):
+    """A file could not be read, and that is not the doing of who handed it in."""
+
+
+def asked(
+    catalog: Catalog, kata: Kata, hand_in: HandIn, seed: int, seconds: float = 120.0
+) -> Asked:
+    """What there is to judge of a kata in a hand-in. seconds: what all its checks may take."""
 
     def read(name: str) -> str:
         module = name.removesuffix(".py")
+        if module in hand_in.lost or (hand_in.fault and module not in hand_in.shown):
+            raise _Lost(hand_in.lost.get(module) or hand_in.fault)
         if module in hand_in.unreadable:
             raise hand_in.unreadable[module]
         if module not in hand_in.sources:
@@ -85,13 +93,21 @@ def asked(catalog: Catalog, kata: Kata, hand_in: HandIn, seed: int) -> Asked:
         return hand_in.sources[module]
 
     file = hand_in.shown.get(kata.module, kata.file)
-    found = taken(kata, lambda: assembled(catalog, kata, read(kata.file), read, file), file)
+    try:
+        found = taken(kata, lambda: assembled(catalog, kata, read(kata.file), read, file), file)
+    except _Lost as lost:
+        return could_not(kata, file, str(lost))
     source = hand_in.sources.get(kata.module, "")
     if isinstance(found, v.Verdict):
         found.next_step = ""
         return Asked(kata, found, source)
-    decides = [kata.name, kata.version, seed, _versions(), found.sources, found.absent]
+    decides = [kata.name, kata.version, seed, seconds, _versions(), found.sources, found.absent]
     return Asked(kata, Task(_digest(["task", *decides]), found, seed), source)
+
+
+def could_not(kata: Kata, file: str, why: str) -> Asked:
+    """What is not even read, by a fault that is not the student's."""
+    return Asked(kata, blank(kata, v.COULD_NOT_GRADE, file, why, "mend that, then once more"))
 
 
 @functools.cache
@@ -116,7 +132,7 @@ def secret_from(file: Path | None, environment: Mapping[str, str]) -> bytes | No
         except OSError as error:
             raise KataError(f"the seed file {file} cannot be read: {error.strerror}") from None
         if not secret:
-            raise KataError(f"the seed file {file} is empty", f"openssl rand -hex 16 > {file}")
+            raise KataError(f"the seed file {file} is empty", "write some secret words into it")
         return secret
     given = environment.get(VARIABLE, "").strip()
     # Unset secrets of GitHub Actions arrive as empty variables.
@@ -146,7 +162,7 @@ def fingerprint(source: str) -> tuple[str, int]:
     parts: list[str] = []
     try:
         _form(tree, names, parts)
-    except RecursionError:
+    except (RecursionError, ValueError, MemoryError):  # too deep, or numbers too long to write out
         return "", 0
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest(), len(parts)
 

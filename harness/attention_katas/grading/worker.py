@@ -33,9 +33,11 @@ from attention_katas.submission import from_dict, submission
 START_SECONDS = 180.0
 GRACE_SECONDS = 90.0  # beyond what a kata may take: loading, diagnosis, a second try
 MOST_TASKS = 1000  # then a fresh one: what torch itself keeps of a task is not ours to find out
+MOST_BYTES = 8 << 20  # of a verdict; the largest honest ones have some hundred thousand
 LOST = "the process that judged was lost"
 _here = threading.local()
 _all: set[Bench] = set()
+_closed = threading.Event()
 
 
 class BenchLost(Exception):
@@ -61,6 +63,9 @@ class Bench:
         self._is_up = False
         self.asked = 0
         _all.add(self)
+        if _closed.is_set():  # meanwhile
+            self.close()
+            raise BenchLost("nobody waits any more")
 
     def judge(self, task: dict[str, Any]) -> dict[str, Any]:
         """The verdict of a task. Raises BenchLost."""
@@ -71,7 +76,7 @@ class Bench:
         assert self._process.stdin
         self.asked += 1
         try:
-            self._process.stdin.write(frames.build(json.dumps(task).encode(), b""))
+            self._process.stdin.write(frames.build(b"", json.dumps(task).encode()))
             self._process.stdin.flush()
         except OSError:
             raise BenchLost(self._last_words()) from None
@@ -131,15 +136,16 @@ def judge(payload: str) -> str:
     said = ""
     for _ in range(2):
         bench = getattr(_here, "bench", None)
-        if bench is None or bench.config != config or bench.asked >= MOST_TASKS:
-            if bench is not None:
-                bench.close()
-            bench = _here.bench = Bench(config)
         try:
+            if bench is None or bench.config != config or bench.asked >= MOST_TASKS:
+                if bench is not None:
+                    bench.close()
+                bench = _here.bench = Bench(config)
             return json.dumps(bench.judge(task))
         except BenchLost as lost:
             said = str(lost)
-            bench.close()
+            if bench is not None:
+                bench.close()
             _here.bench = None
     return json.dumps({"lost": f"{LOST}, twice: {said}"})
 
@@ -152,13 +158,20 @@ def trial() -> None:
     config = {"katas": "", "weak": False, "lanes": 1, "kata_seconds": 120.0}
     found = json.loads(judge(json.dumps({"config": config, "task": task.to_dict()})))
     end_benches()
+    open_benches()
     if found.get("outcome") != v.PASSED:
         why = found.get("lost") or found.get("unfit") or found.get("message")
         raise CouldNotGrade(f"this machine cannot judge: {why}", "kata doctor")
 
 
+def open_benches() -> None:
+    """From here on judging processes may be made."""
+    _closed.clear()
+
+
 def end_benches() -> None:
-    """End all judging processes of this process."""
+    """End all judging processes of this process; none is made until `open_benches`."""
+    _closed.set()
     for bench in list(_all):
         bench.kill()
 
@@ -185,7 +198,7 @@ def _receive(stream: IO[bytes]) -> dict[str, Any] | None:
         return data
 
     try:
-        found = json.loads(frames.read(read)[0])
+        found = json.loads(frames.read(read)[1])
     except (EOFError, OSError, ValueError, frames.BadFrame):
         return None
     return found if isinstance(found, dict) else None
@@ -204,7 +217,7 @@ def main() -> None:
     _stay_on(config.get("core"))
 
     def say(message: dict[str, Any]) -> None:
-        answers.write(frames.build(json.dumps(message).encode(), b""))
+        answers.write(frames.build(b"", _told(message)))
         answers.flush()
 
     try:
@@ -215,6 +228,16 @@ def main() -> None:
             say({"unfit": f"{_here_is()}: {error}"})
     for message in _answers(config, catalog, asked):
         say(message)
+
+
+def _told(message: dict[str, Any]) -> bytes:
+    """A message in bytes. Of a verdict that has come out monstrous only what it amounts to."""
+    told = json.dumps(message).encode()
+    if len(told) > MOST_BYTES:
+        little: dict[str, Any] = {"checks": [], "diagnoses": [], "raised": None, "output": ""}
+        little |= {"outcome": v.CRASHED, "message": "what it did was too much to be told"}
+        told = json.dumps(message | little | {"audit": []}).encode()
+    return told
 
 
 def _here_is() -> str:

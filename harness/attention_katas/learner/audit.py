@@ -35,6 +35,7 @@ WORTH_A_LOOK = {
 }
 # Sources of torch that are loaded from the start: who opens them wants another copy of them.
 TORCH = ("torch/nn/functional.py", "torch/_refs/__init__.py", "torch/_decomp/decompositions.py")
+IMPORTING = frozenset(("marshal.loads", "code.__new__"))
 MOST = 50
 
 noted: dict[str, None] = {}
@@ -43,9 +44,13 @@ noted: dict[str, None] = {}
 def start() -> None:
     """From here on, in this process, for good."""
     seen, most, known, sources = noted, MOST, WORTH_A_LOOK, TORCH
+    caller = sys._getframe
 
     def note(event: str, arguments: tuple[Any, ...]) -> None:
         if event in known:
+            # What Python does to import a module (torch imports some when a tensor is printed).
+            if event in IMPORTING and caller(1).f_code.co_filename.startswith("<frozen importlib"):
+                return
             what = known[event]
         elif event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(sources):
             what = f"opens {arguments[0][-60:].partition('site-packages/')[2] or 'torch sources'}"
