@@ -6,6 +6,7 @@ import os
 import re
 import zipfile
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from attention_katas import __version__
@@ -30,6 +31,14 @@ class Package:
     line: str
     wheel: Path | None = None
     git: bool = False
+
+
+def is_from_an_index() -> bool:
+    """Whether this installation came from an index, so that others find the same version there."""
+    try:
+        return metadata.distribution(NAME).read_text("direct_url.json") is None
+    except metadata.PackageNotFoundError:
+        return False
 
 
 def parse(spec: str) -> Package:

@@ -13,23 +13,32 @@ from attention_katas.errors import KataError
 ARCHIVE = "autograder.zip"
 
 
-def write(root: Path, course: Course) -> tuple[list[str], list[str]]:
-    """Write the course's files; returns the paths written, and those left as they were."""
+def write(root: Path, course: Course) -> tuple[list[str], dict[str, bool]]:
+    """Write the course's files; returns the paths written, and those left as they were.
+
+    Of the latter also whether something else would stand in them now.
+    """
     again = "kata classroom init ANOTHER_FOLDER"
     if root.exists() and not root.is_dir():
         raise KataError(f"{root} is a file, not a folder", again)
     made: list[str] = []
-    kept: list[str] = []
+    kept: dict[str, bool] = {}
     try:
         for file in list(files(course)):
-            (made if _write(root, file) else kept).append(file.path)
+            _put(root, file, made, kept)
         if course.target == GRADESCOPE:
-            archive = File(ARCHIVE, _packed(root / GRADER))
-            (made if _write(root, archive) else kept).append(ARCHIVE)
+            _put(root, File(ARCHIVE, _packed(root / GRADER)), made, kept)
     except OSError as error:
         message = f"{error.filename or root} cannot be written: {error.strerror}"
         raise KataError(message, again) from None
     return made, kept
+
+
+def _put(root: Path, file: File, made: list[str], kept: dict[str, bool]) -> None:
+    if _write(root, file):
+        made.append(file.path)
+    else:
+        kept[file.path] = (root / file.path).read_bytes() != file.content
 
 
 def _write(root: Path, file: File) -> bool:

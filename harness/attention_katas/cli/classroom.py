@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from attention_katas.classroom import course, package
-from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, screen
+from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, say, screen
 from attention_katas.grading.results import FEEDBACK, NAMED
 
 
@@ -96,9 +96,18 @@ def init(
     out.line(f"The template is {folder}{'' if made else ' already'}", "bold")
     for name in made:
         out.item(out.signs.passed, "green", name)
-    for name in kept:
-        out.item(out.signs.waiting, "dim", f"{name}  (left as it is)")
+    stubs = {kata.file for kata in plan.catalog.ready}
+    for name, differs in kept.items():
+        other = differs and name.rpartition("/")[2] not in stubs
+        told = "left as it is, though these options say otherwise" if other else "left as it is"
+        out.item(out.signs.waiting, "yellow" if other else "dim", f"{name}  ({told})")
     out.line()
+    if spec == package.DEFAULT and not package.is_from_an_index():
+        say(
+            f"requirements.txt asks for {spec}, and this installation is not from a package index: "
+            "where the index has no such version, nobody can install it",
+            "python -m build --wheel, then --package dist/NAME.whl in another folder",
+        )
     out.next_step(NEXT[target])
 
 
