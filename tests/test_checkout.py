@@ -21,6 +21,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     {"command", "__main__"},
     {"cli"},
+    {"lab"},
     {"doctor", "dev", "certificate", "watch"},
     {"workshop"},
     {"running"},

@@ -18,6 +18,7 @@ from attention_katas import __version__
 from attention_katas.cli.course import hint, init, list_katas, progress, reset, show, solution
 from attention_katas.cli.dev import dev
 from attention_katas.cli.doctor import doctor
+from attention_katas.cli.lab import lab
 from attention_katas.cli.run import checkpoint, run
 from attention_katas.cli.shared import Group
 from attention_katas.cli.watch import watch
@@ -53,6 +54,7 @@ def main(ctx: click.Context) -> None:
 
 for command in (init, list_katas, show, run, watch, hint, reset, solution, progress, checkpoint):
     main.add_command(command)
+main.add_command(lab)
 main.add_command(doctor)
 main.add_command(workshop)
 main.add_command(dev)
