@@ -48,7 +48,7 @@ HEADERS = {
 }
 ASKED_CAP = 16 << 10  # bytes of one request
 REFUSED = 4403
-NO_TOKEN = "Open the address that `kata lab` printed: it ends in a token that is new each time."
+HOW_TO_OPEN = "Open the address that `kata lab` printed: it ends in a token that is new each time."
 
 
 class OursOnly:
@@ -87,7 +87,7 @@ def application(lab: Lab, port: int, token: str) -> Starlette:
 
     async def index(request: Request) -> Response:
         if not known(request.query_params.get("token")):
-            return PlainTextResponse(NO_TOKEN, 403, HEADERS)
+            return PlainTextResponse(HOW_TO_OPEN, 403, HEADERS)
         return await file(request)
 
     async def file(request: Request) -> Response:
