@@ -68,7 +68,9 @@ def lab(
 
     def started(address: str) -> None:
         click.echo(f"the lab is open:  {address}", file=out)
-        click.echo("It follows your files: save one and the pictures change. Ctrl-C ends it.", file=out)
+        click.echo(
+            "It follows your files: save one and the pictures change. Ctrl-C ends it.", file=out
+        )
         if not no_browser and click.launch(address) != 0:
             say("no browser opened by itself", "open the address above")
 

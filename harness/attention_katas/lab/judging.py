@@ -19,6 +19,8 @@ from attention_katas.submission import Submission
 from attention_katas.workshop.bench import Bench, Cancelled
 from attention_katas.workspace import Workspace
 
+PATIENCE = 15.0  # seconds until katas are judged though no page was opened
+
 
 class Judging:
     """Judges every kata once, and then whatever a save has changed; `tell` gets each verdict."""
@@ -30,10 +32,13 @@ class Judging:
         bench: Bench,
         progress: Progress,
         tell: Callable[[dict[str, Any]], None],
+        after: threading.Event,
     ) -> None:
+        """after: set when the first picture is drawn; until then the machine is not kept busy."""
         self.verdicts: dict[str, dict[str, Any]] = {}
         self._catalog, self._space, self._bench = catalog, space, bench
         self._progress, self._tell = progress, tell
+        self._after = after
         self._waiting = [kata.name for kata in catalog.ready]
         self._needs: dict[str, set[str]] = {}
         self._busy = ""
@@ -62,11 +67,13 @@ class Judging:
         with self._news:
             self._closed = True
             self._news.notify()
+        self._after.set()
         self._bench.cancel()
         self._thread.join(10.0)
         self._bench.close()
 
     def _work(self) -> None:
+        self._after.wait(PATIENCE)
         while True:
             with self._news:
                 self._busy = ""
@@ -142,6 +149,7 @@ def _said(found: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
             "says": cause.title,
             "ask": cause.ask,
             "hint": f"kata hint {kata.name} --level {cause.level}" if cause.level else "",
+            "symptoms": [],
         }
         for cause in found.causes
     ]
@@ -150,7 +158,9 @@ def _said(found: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
     if found.kind == v.EARLIER_WORK:
         says = f"is right as soon as {found.blames} is: look there first"
     elif found.symptoms:
-        says = f"answers as no known mistake does: {'; '.join(found.symptoms)}"
+        says = "answers as no known mistake does"
     else:
         return []
-    return [{"function": found.function, "id": "", "says": says, "ask": "", "hint": ""}]
+    symptoms = found.symptoms if found.kind != v.EARLIER_WORK else []
+    said = {"function": found.function, "id": "", "says": says, "ask": "", "hint": ""}
+    return [{**said, "symptoms": symptoms}]

@@ -48,11 +48,16 @@ class Lab:
         self.catalog, self.space = catalog, space
         self.generation = 0
         self._processes = Processes(hidden_paths(catalog), spawn)
+        self._drawn = threading.Event()
         self._engines = [
             Engine("dragging", Live(catalog, space, self._processes, CALL_SECONDS), QUICK),
             Engine("measuring", Live(catalog, space, self._processes, MEASURE_SECONDS), SLOW),
         ]
-        self._judging = Judging(catalog, space, bench, progress, self._broadcast) if bench else None
+        self._judging = (
+            Judging(catalog, space, bench, progress, self._broadcast, self._drawn)
+            if bench
+            else None
+        )
         names = [kata.file for kata in catalog.ready]
         self._saves = Saves(space.root, names, self._saved, poll=poll)
         self._pages: dict[object, Tell] = {}
@@ -108,9 +113,18 @@ class Lab:
             return
         for engine in self._engines:
             if isinstance(panel, str) and panel in engine.panels:
-                engine.ask(page, request, tell)
+                engine.ask(page, request, self._drawing(tell))
                 return
         tell({"event": "answer", "unclear": f"there is no panel {str(panel)[:40]!r}"})
+
+    def _drawing(self, tell: Tell) -> Tell:
+        """`tell`, which also lets the judge begin."""
+
+        def answer(message: dict[str, Any]) -> None:
+            tell(message)
+            self._drawn.set()
+
+        return answer
 
     def _saved(self, save: Save) -> None:
         names = save.names(CHANGED) | save.names(GONE)

@@ -9,9 +9,18 @@ function build(make, what, rest) {
   const given = rest[0];
   const plain = given && typeof given === "object" && !given.nodeType && !Array.isArray(given);
   for (const [name, value] of plain ? Object.entries(given) : []) set(el, name, value);
-  el.append(...(plain ? rest.slice(1) : rest).flat(9).filter((one) => one != null && one !== false));
+  el.append(...kept(plain ? rest.slice(1) : rest, el));
   return el;
 }
+
+// What is to be appended; "d_k" in running text is set as mathematics.
+function kept(children, el) {
+  const there = children.flat(9).filter((one) => one != null && one !== false);
+  if (el.namespaceURI === SVG || el.tagName === "CODE" || el.tagName === "PRE" || el.tagName === "OPTION") return there;
+  return there.flatMap((one) => (typeof one === "string" && one.includes("d_k") ? typeset(one) : [one]));
+}
+
+const typeset = (text) => text.split("d_k").flatMap((part, i) => (i ? [h("span.math", h("i", "d"), h("sub", "k")), part] : [part]));
 
 function set(el, name, value) {
   if (name.startsWith("on")) el.addEventListener(name.slice(2), value);
@@ -24,7 +33,7 @@ export const h = (what, ...rest) => build((tag) => document.createElement(tag), 
 export const s = (what, ...rest) => build((tag) => document.createElementNS(SVG, tag), what, rest);
 
 export function fill(el, ...children) {
-  el.replaceChildren(...children.flat(9).filter((one) => one != null && one !== false));
+  el.replaceChildren(...kept(children, el));
   return el;
 }
 

@@ -3,19 +3,19 @@
 // Three things must never look alike: a weight that is zero (paper, with a small 0), a key that is
 // masked (hatched), and NaN (a solid frame with its name in it).
 
-import { h, s, fill, unique } from "./dom.js";
+import { h, s, unique } from "./dom.js";
 import { odd, shade, short, text } from "./numbers.js";
 import { rowSum } from "./notes.js";
 
 // cells: rows of numbers; masked(i, j): hidden by the mask. most: what full ink means, fixed to 1
 // for weights. sums: a column with the sum of each row. at: the row and column of the cross-hair.
-export function heat({ title, cells, rows, columns, masked = () => false, most = 1, sums = true, kind = "mine", at = null, old = false, move, digits = 2 }) {
+export function heat({ title, cells, rows, columns, masked = () => false, most = 1, sums = true, kind = "mine", at = null, old = false, move, room = 1000, label: write }) {
   const count = columns.length;
-  const size = count > 13 ? 24 : 30;
-  const numbers = size >= 28;
   const left = 8 + Math.max(...rows.map((word) => word.length)) * 7.2;
+  const size = Math.max(15, Math.min(count > 13 ? 25 : 30, Math.floor((room - left - 58) / count)));
+  const numbers = size >= 24;
   const top = 12 + Math.max(...columns.map((word) => word.length)) * 5.4;
-  const width = left + count * size + (sums ? 58 : 8);
+  const width = left + count * size + 58;
   const height = top + rows.length * size + 22;
   const hatch = unique("hatch");
   const svg = s("svg.heat", { viewBox: `0 0 ${width} ${height}`, width, height, class: `heat ${kind} ${old ? "old" : ""}`, tabindex: 0, role: "application",
@@ -40,7 +40,7 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
       if (hidden) cell.style.fill = `url(#${hatch})`;
       cell.dataset.cell = `${i} ${j}`;
       svg.append(cell);
-      const label = lost ? text(value) : hidden ? (value !== 0 && value !== "-inf" ? short(value) : "") : value === 0 ? "0" : numbers ? (most === 1 ? short(value) : text(value, 1)) : "";
+      const label = lost ? text(value) : hidden ? (value !== 0 && value !== "-inf" ? short(value) : "") : value === 0 ? "0" : numbers ? (write || (most === 1 ? short : (x) => text(x, 1)))(value) : "";
       if (label) {
         const written = s("text", { class: `in ${lost ? "lost" : value === 0 ? "zero" : ""} ${hidden ? "leak" : ""}`, x: x + size / 2, y: y + 3.5, "text-anchor": "middle" }, label);
         if (tint && value !== 0) written.style.fill = tint.text;
@@ -99,5 +99,3 @@ export function legend(most, signed) {
     h("span.ends", h("span", signed ? text(-most, 1) : "0"), ramp, h("span", signed ? text(most, 1) : "1")),
     h("span.kind", masked, signed ? "masked, −∞" : "masked"), h("span.kind", lost, "NaN"));
 }
-
-export { fill };

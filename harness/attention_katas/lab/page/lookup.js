@@ -1,6 +1,6 @@
 // 1. The soft lookup: a query among four keys, and what it gets of their values.
 
-import { h, s, fill, button, choice, slider, toggle } from "./dom.js";
+import { h, s, fill, button, slider, toggle } from "./dom.js";
 import { arrow, line, plane, px, py } from "./plane.js";
 import { bars } from "./bars.js";
 import { announce, drawn, verdictLine } from "./notes.js";
@@ -29,7 +29,7 @@ export default {
     });
     const gives = plane({
       label: "values of the four words, and their blend",
-      handles: words.map((word, i) => ({ id: `value ${i}`, label: `value of ${word}`, at: now.values[i], mark: () => [s("rect.grip.square", { x: -7, y: -7, width: 14, height: 14, rx: 3 }), s("text", { x: values[i][0] < 0 ? -13 : 13, y: 4.5, "text-anchor": values[i][0] < 0 ? "end" : "start" }, word)] })),
+      handles: words.map((word, i) => ({ id: `value ${i}`, label: `value of ${word}`, at: now.values[i], mark: () => [s("rect.grip.box", { x: -7, y: -7, width: 14, height: 14, rx: 3 }), s("text", { x: values[i][0] < 0 ? -13 : 13, y: 4.5, "text-anchor": values[i][0] < 0 ? "end" : "start" }, word)] })),
       moved: (id, at) => ((now.values[+id.slice(6)] = at), ask(now)),
     });
     gives.svg.classList.add("giving");

@@ -73,6 +73,8 @@ export function page(model, hub = new Hub(model)) {
       katas.render({ model: hub, el });
     }
     fill(document.querySelector(".foot"), h("p", "Attention Katas, MIT licence. Heads of all-MiniLM-L6-v2, Apache-2.0. Nothing on this page comes from, or goes to, another machine."));
+    line.textContent = hub.live ? "your functions are starting …" : "";
+    document.addEventListener("lab:shown", () => (line.textContent = ""), { once: true });
     document.documentElement.dataset.ready = "true";
     if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
   });

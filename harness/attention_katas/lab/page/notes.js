@@ -1,6 +1,6 @@
 // Who computed what, and what went wrong with it: the words beside every picture.
 
-import { h, fill } from "./dom.js";
+import { h } from "./dom.js";
 import { flat, odd, sum, text } from "./numbers.js";
 
 // The answer as it is to be drawn: what is shown, whether it is the learner's, whether it is old.
@@ -52,7 +52,7 @@ export function banners(steps) {
           h("code.place", place), " ",
           h("span", step.kind && !["shape", "failed", "timed out"].includes(step.kind) ? `${step.kind}: ${step.said}` : step.said),
           step.where?.code ? h("pre", step.where.code) : null,
-          h("p.fine", "The picture is the last one, greyed. Save the file and it is computed again.")),
+          h("p.fine", "Your last good picture stays, greyed, or else the reference's. Save the file, and it is computed again.")),
       );
     }
     const cells = step.state === "yours" ? flat(step.yours) : [];
@@ -78,7 +78,8 @@ export function tutor(hub, steps) {
     if (!verdict || verdict.judging || !verdict.diagnoses?.length) return [];
     return verdict.diagnoses.map((found) =>
       h("aside.tutor", { "aria-label": `what the judge says of ${verdict.file}`, "data-id": found.id },
-        h("p.says", h("code", found.function), " ", found.says),
+        h("p.says", h("code", found.function), " ", found.says, found.symptoms?.length ? ":" : ""),
+        found.symptoms?.length ? h("ul", found.symptoms.map((one) => h("li", one))) : null,
         found.ask ? h("p", found.ask) : null,
         found.hint ? h("p.fine", "a nudge: ", h("code", found.hint)) : null));
   });
@@ -110,4 +111,3 @@ export function announce(words) {
   announce.timer = setTimeout(() => (live.textContent = words), 400);
 }
 
-export { fill };

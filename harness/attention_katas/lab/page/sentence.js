@@ -1,10 +1,10 @@
 // 3. The sentence: click a word, and see whom it attends to.
 
-import { h, s, fill, choice, toggle, moves } from "./dom.js";
+import { h, s, fill, choice, toggle } from "./dom.js";
 import { heat, legend } from "./heat.js";
 import { announce, drawn, rowSum } from "./notes.js";
 import { frame } from "./frame.js";
-import { largest, odd, shade, text } from "./numbers.js";
+import { largest, odd, short, text } from "./numbers.js";
 
 const CAPTIONS = {
   A: ["Made by hand: four numbers a word, for creature, place, deed and state. “it” looks for whatever can be tired, or wide: change the last word and watch."],
@@ -48,11 +48,11 @@ export default {
 
     const arcs = s("svg.arcs", { "aria-hidden": "true" });
     const words = h("div.words", { role: "group", "aria-label": "the sentence: choose the word that asks" });
-    const caption = h("p.caption");
+    const caption = h("p.about");
     const reading = h("p.readout");
     const matrices = h("div.matrices");
     const scale = h("div");
-    fill(parts.figure, h("div.sentence", arcs, words), caption, reading, matrices, scale);
+    fill(parts.figure, h("div.sentence", arcs, words), h("div.read", h("div.words-about", caption, reading, scale), matrices));
 
     const pick = (i) => {
       row = i;
@@ -129,7 +129,7 @@ export default {
       const right = raw(step.right);
       const cells = raw(step.cells);
       const most = view === "weights" ? 1 : Math.max(largest(right), largest(cells));
-      const common = { rows: answer.tokens, columns: answer.tokens, masked: hidden, most, sums: view === "weights", at, move };
+      const common = { rows: answer.tokens, columns: answer.tokens, masked: hidden, most, sums: view === "weights", at, move, room: parts.figure.clientWidth - 24 };
       const focus = matrices.contains(document.activeElement) ? [...matrices.querySelectorAll("svg.heat")].indexOf(document.activeElement) : -1;
       const differs = step.mine && !step.agrees;
       const figures = [heat({ ...common, title: step.mine ? "yours" : step.old ? "yours, before" : "the reference", cells, old: step.old, kind: step.mine ? "mine" : "theirs" })];
@@ -138,9 +138,9 @@ export default {
         figures.push(heat({ ...common, masked: truth, title: "the reference", cells: view === "weights" ? step.right : step.right.map((line, i) => line.map((x, j) => (truth(i, j) ? "-inf" : x))), kind: "theirs" }));
         const gap = step.cells.map((line, i) => line.map((x, j) => (odd(x) || odd(step.right[i][j]) ? "nan" : Math.abs(x - step.right[i][j]))));
         const widest = Math.max(1e-6, largest(gap));
-        figures.push(heat({ ...common, masked: () => false, title: `the difference, up to ${text(widest, widest < 0.01 ? 5 : 2)}`, cells: gap, most: widest, sums: false, kind: "gap" }));
+        figures.push(heat({ ...common, masked: () => false, title: `the difference, up to ${text(widest, widest < 0.01 ? 5 : 2)}`, cells: gap, most: widest, sums: false, kind: "gap", label: short }));
       }
-      matrices.classList.toggle("three", differs);
+      matrices.parentElement.classList.toggle("three", differs);
       const before = [...matrices.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
       fill(matrices, figures);
       matrices.querySelectorAll(".scroll").forEach((one, i) => (one.scrollLeft = before[i] || 0));
@@ -163,7 +163,8 @@ export default {
       const told = [h("strong", `“${words_[i]}”`)];
       if (j === null) {
         const best = line.map((x, k) => [odd(x) ? -1 : x, k]).sort((a, b) => b[0] - a[0]).slice(0, 3).filter(([x]) => x > 0);
-        told.push(" attends to ", best.map(([x, k], n) => [n ? ", " : "", h("strong", words_[k]), ` ${text(x)}`]), "; its row sums to ", rowSum(line).text, ".");
+        if (!best.length) told.push(": no weights to speak of; its row sums to ", rowSum(line).text, ".");
+        else told.push(" attends to ", best.map(([x, k], n) => [n ? ", " : "", h("strong", words_[k]), ` ${text(x)}`]), "; its row sums to ", rowSum(line).text, ".");
       } else {
         const score = drawn(answer.scores, kept, "scores").cells[i][j];
         told.push(" → ", h("strong", `“${words_[j]}”`), `: score ${text(score)}, weight `, h("strong", text(line[j], 3)), w.mine && !w.agrees ? `, reference ${text(w.right[i][j], 3)}` : "", ".");
@@ -179,4 +180,3 @@ export default {
   },
 };
 
-export { shade, moves };

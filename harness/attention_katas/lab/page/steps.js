@@ -13,7 +13,6 @@ const WORDS = {
   softmax: ["Softmax", "into weights that sum to one"],
   blend: ["Blend", "the weighted sum of all values: what the word becomes"],
 };
-const CELL = 44;
 
 export default {
   render({ model: hub, el }) {
@@ -66,13 +65,18 @@ export default {
       const w = drawn(answer.softmax, kept, "softmax");
       announce(`${answer.tokens[now.row]}: ${answer.tokens.map((word, i) => `${word} ${text(w.cells[i])}`).join(", ")}`);
     };
+    const cell = (count) => {
+      const room = parts.figure.clientWidth - (parts.figure.clientWidth > 800 ? 375 : 110);
+      return Math.max(42, Math.min(64, Math.floor(room / count)));
+    };
     // Upright bars over the words; what the mask hides is hatched.
     const strip = (name, step, mask, words) => {
       const weights = name === "softmax";
       const bool = name === "mask";
       const hidden = (j) => mask && (name === "mask" || weights) && Number(mask.cells[j]) !== 1;
       const most = weights || bool ? 1 : Math.max(1, largest(step.cells), largest(step.right));
-      const height = 96;
+      const height = bool ? 44 : 96;
+      const CELL = cell(words.length);
       const low = Math.min(0, ...step.cells.concat(step.right).map((x) => (odd(x) ? 0 : x)));
       const base = low < 0 && !weights ? height / 2 : height - 4;
       const room = low < 0 && !weights ? height / 2 - 8 : height - 22;
@@ -82,16 +86,16 @@ export default {
       const svg = s("svg.strip", { viewBox: `0 0 ${width + 64} ${height + 24}`, width: width + 64, height: height + 24, role: "img",
         class: `strip ${step.mine ? "mine" : "theirs"} ${step.old ? "old" : ""}`, "aria-label": `${WORDS[name][0]}: ${words.map((word, j) => `${word} ${bool ? (Number(step.cells[j]) ? "may" : "may not") : text(step.cells[j])}`).join(", ")}` },
         s("defs", s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect.hatchback", { width: 6, height: 6 }), s("path.hatch", { d: "M0 0V6", "stroke-width": 2.2 }))),
-        s("path.base", { d: `M0 ${base}H${width}` }));
+        bool ? null : s("path.base", { d: `M0 ${base}H${width}` }));
       words.forEach((word, j) => {
         const x = j * CELL + CELL / 2;
         const value = step.cells[j];
         const truth = step.right[j];
         if (bool) {
           const shown = Number(value) === 1;
-          const cell = s("rect", { x: x - 17, y: height / 2 - 14, width: 34, height: 28, rx: 4, class: `allow ${shown ? "" : "hidden"}` });
-          if (!shown) cell.style.fill = `url(#${hatch})`;
-          svg.append(cell, s("text.num", { x, y: height / 2 + 4, "text-anchor": "middle", class: `num ${shown ? "" : "onhatch"}` }, shown ? "may" : "−∞"));
+          const box = s("rect", { x: x - 17, y: height / 2 - 14, width: 34, height: 28, rx: 4, class: `allow ${shown ? "" : "hidden"}` });
+          if (!shown) box.style.fill = `url(#${hatch})`;
+          svg.append(box, s("text.num", { x, y: height / 2 + 4, "text-anchor": "middle", class: `num ${shown ? "" : "onhatch"}` }, shown ? "may" : "−∞"));
         } else if (odd(value)) {
           svg.append(s("rect.cell.lost", { x: x - 17, y: base - 34, width: 34, height: 30, rx: 3 }), s("text.in.lost", { x, y: base - 15, "text-anchor": "middle" }, text(value)));
         } else {
@@ -104,7 +108,7 @@ export default {
           svg.append(s("rect.upright", { x: x - 13, y: Math.min(base, top), width: 26, height: Math.max(0.75, Math.abs(top - base)), rx: 1.5 }));
           if (!(hidden(j) && value === 0)) svg.append(s("text.num", { x, y: value < 0 ? top + 12 : Math.max(10, top - 4), "text-anchor": "middle" }, weights ? short(value) : text(value, 1)));
         }
-        if (!odd(truth) && !bool && step.state !== "frozen") svg.append(s("path.ticked", { d: `M${x - 17} ${y(truth)}h34` }));
+        if (!odd(truth) && !bool && step.state !== "frozen") svg.append(s("path.ticked", { d: `M${x - 16} ${y(truth)}h32` }));
         if (bool && step.mine && Number(value) !== Number(truth)) svg.append(s("path.ticked", { d: `M${x - 17} ${height / 2 + 19}h34` }));
         svg.append(s("text", { class: `word ${j === now.row ? "here" : ""}`, x, y: height + 16, "text-anchor": "middle" }, word.length > 7 ? `${word.slice(0, 6)}…` : word));
       });
@@ -116,7 +120,7 @@ export default {
     };
     const vector = (step) => {
       const most = Math.max(largest(step.cells), largest(step.right));
-      const size = step.cells.length > 8 ? 22 : CELL;
+      const size = step.cells.length > 8 ? 22 : 56;
       const rows = step.mine && !step.agrees ? [["yours", step.cells], ["reference", step.right]] : [[step.mine ? "yours" : "reference", step.cells]];
       const svg = s("svg.vector", { viewBox: `0 0 ${step.cells.length * size + 70} ${rows.length * 34 + 8}`, width: step.cells.length * size + 70, height: rows.length * 34 + 8, role: "img", class: step.old ? "vector old" : "vector", "aria-label": `blend: ${step.cells.map((x) => text(x)).join(", ")}` });
       rows.forEach(([name, cells], r) => {

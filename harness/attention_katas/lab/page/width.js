@@ -1,7 +1,6 @@
 // 1b. Why divide by the root of d_k: four measures of softmax as vectors get wider.
 
 import { h, s, fill, slider } from "./dom.js";
-import { chip } from "./notes.js";
 import { frame } from "./frame.js";
 import { odd, text } from "./numbers.js";
 
@@ -68,5 +67,3 @@ export default {
     ask({});
   },
 };
-
-export { chip };

@@ -34,8 +34,9 @@ export default {
       const weights = step.cells[head];
       const W = 360;
       const gap = 40;
-      const height = Math.max(target.length, keys.length) * gap + 30;
-      const y = (i, n) => 30 + (i + 0.5 + (Math.max(target.length, keys.length) - n) / 2) * gap;
+      const places = Math.max(target.length, source.length);
+      const height = places * gap + 30;
+      const y = (i, n) => 30 + (i + 0.5 + (places - n) / 2) * gap;
       const svg = s("svg.wires", { viewBox: `0 0 ${W} ${height}`, role: "group", "aria-label": `${title}: choose the word that asks` },
         s("text.axis", { x: 84, y: 16, "text-anchor": "end" }, "queries"), s("text.axis", { x: W - 92, y: 16 }, "keys, values"));
       target.forEach((_, i) => keys.forEach((__, j) => {

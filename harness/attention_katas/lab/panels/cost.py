@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from attention_katas.lab.live import Live, Step
+from attention_katas.lab import plain
+from attention_katas.lab.live import Live
 from attention_katas.lab.panels import asked as ask
 
 WIDTH, LENGTH = 256, 192
@@ -34,65 +36,71 @@ def multiply_adds(length: int, width: int, heads: int) -> dict[str, int]:
     }
 
 
-def _heads(live: Live, heads: int) -> dict[str, Any]:
-    generator = torch.Generator().manual_seed(heads)
-
-    def draw(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, generator=generator)
-
+def many_heads(heads: int) -> tuple[Any, ...]:
+    """Arguments of multi_head_attention."""
+    draw = _drawing(heads)
     weights = {f"w_{name}": draw(WIDTH, WIDTH) / WIDTH**0.5 for name in "qkvo"}
     weights |= {f"b_{name}": draw(WIDTH) for name in "qkvo"}
-    inputs = (draw(1, LENGTH, WIDTH), weights, heads)
-    step, mine, theirs, _ = _measure(live, "multi_head_attention", inputs)
+    return draw(1, LENGTH, WIDTH), weights, heads
+
+
+def one_head(length: int) -> tuple[Any, ...]:
+    """Arguments of scaled_dot_product_attention: q, k, v (1, 1, n, 64)."""
+    draw = _drawing(length)
+    return tuple(draw(1, 1, length, D_K) for _ in "qkv")
+
+
+def _drawing(seed: int) -> Callable[..., torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return lambda *shape: torch.randn(*shape, generator=generator)
+
+
+def matrix_mb(length: int) -> float:
+    """What the scores alone take, in float32."""
+    return 4 * length * length / 1e6
+
+
+def timed(function: Callable[..., Any], inputs: tuple[Any, ...]) -> float:
+    """Milliseconds of one call: the best of some."""
+    spent = []
+    for _ in range(TIMES):
+        started = time.perf_counter()
+        function(*inputs)
+        spent.append(1000 * (time.perf_counter() - started))
+    return min(spent)
+
+
+def _heads(live: Live, heads: int) -> dict[str, Any]:
     return {
-        **_told(step),
+        **_measure(live, "multi_head_attention", many_heads(heads)),
         "heads": heads,
-        "yours_ms": mine,
-        "right_ms": theirs,
         "multiply_adds": multiply_adds(LENGTH, WIDTH, heads),
-        "matrices": heads * LENGTH * LENGTH,
     }
 
 
 def _length(live: Live, length: int) -> dict[str, Any]:
-    generator = torch.Generator().manual_seed(length)
-    q, k, v = (torch.randn(1, 1, length, D_K, generator=generator) for _ in "qkv")
-    step, mine, theirs, memory = _measure(live, "scaled_dot_product_attention", (q, k, v))
-    return {
-        **_told(step),
-        "n": length,
-        "yours_ms": mine,
-        "right_ms": theirs,
-        "yours_mb": memory / 1e6 if memory else None,
-        "matrix_mb": 4 * length * length / 1e6,
-    }
+    found = _measure(live, "scaled_dot_product_attention", one_head(length))
+    return {**found, "n": length, "matrix_mb": matrix_mb(length)}
 
 
-def _measure(
-    live: Live, function: str, inputs: tuple[Any, ...]
-) -> tuple[Step, float | None, float, int]:
-    """The last step, the best time in ms, the reference's, and bytes on top at the peak."""
+def _measure(live: Live, function: str, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """The best time in ms, yours and the reference's, and your megabytes on top at the peak."""
     live.renew(function)
     live.load(function)
-    before = live.peak(function)
-    mine, theirs = [], []
-    reference = getattr(live.home(function).reference, function)
+    before, mine = live.peak(function), []
     for _ in range(TIMES):
         step = live.step(function, inputs)
         if step.yours is None:
             break
         mine.append(1000 * step.seconds)
     memory = live.peak(function) - before if step.yours is not None and before else 0
-    for _ in range(TIMES):
-        started = time.perf_counter()
-        reference(*inputs)
-        theirs.append(1000 * (time.perf_counter() - started))
-    return step, min(mine, default=None), min(theirs), memory
-
-
-def _told(step: Step) -> dict[str, Any]:
-    """All of a step but the numbers, which are too many to be sent."""
+    # What was computed is too much to be sent.
+    agrees = step.yours is not None and plain.near(step.yours, step.right)
     step.right = step.alone = torch.zeros(0)
-    if step.yours is not None:
-        step.yours = step.right
-    return {"step": step.shown()}
+    step.yours = None if step.yours is None else step.right
+    return {
+        "step": {**step.shown(), "agrees": agrees, "alone": False},
+        "yours_ms": min(mine, default=None),
+        "right_ms": timed(getattr(live.home(function).reference, function), inputs),
+        "yours_mb": memory / 1e6 if memory else None,
+    }

@@ -48,18 +48,19 @@ def softmax(live: Live, scores: Step, temperature: float = 1.0) -> Step:
 
 def figures(scores: Step, weights: Step) -> dict[str, Any]:
     """Spread, entropy (nats), largest weight and size of the gradient, as means over the rows."""
-    mine = _figures(scores.value, weights.value, weights.gradient)
+    mine = measures(scores.value, weights.value, weights.gradient)
     if weights.yours is None or weights.gradient is None:
         mine["gradient"] = None
     return {
         "yours": mine if weights.yours is not None else None,
-        "right": _figures(scores.right, weights.right, weights.right_gradient),
+        "right": measures(scores.right, weights.right, weights.right_gradient),
     }
 
 
-def _figures(
+def measures(
     scores: torch.Tensor, weights: torch.Tensor, gradient: torch.Tensor | None
 ) -> dict[str, Any]:
+    """Of scores and weights (rows, keys), and of the gradient that came back."""
     told = {
         "spread": scores.std(-1, correction=0).mean(),
         "entropy": -torch.xlogy(weights, weights).sum(-1).mean(),
