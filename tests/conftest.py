@@ -18,6 +18,7 @@ from attention_katas.verdict import Verdict
 
 if TYPE_CHECKING:
     from attention_katas.examiner.judge import Judge
+    from tests.labs import Running
 
 # No test leaves a process behind, or uses that of another one, unless it means to.
 os.environ["KATA_COLD"] = "1"
@@ -78,3 +79,28 @@ def shared_workshop() -> Iterator[None]:
             environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
             command = [sys.executable, "-m", "attention_katas", "workshop", "stop"]
             subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="session")
+def running_lab(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One lab for all tests."""
+    from tests.labs import Running
+
+    found = Running(catalog, tmp_path_factory.mktemp("lab"))
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def lab(running_lab: Running) -> Running:
+    """That lab, with the right answer in every file."""
+    before = running_lab.lab.generation
+    stale = [
+        kata
+        for kata in running_lab.catalog.ready
+        if (running_lab.root / kata.file).read_bytes() != kata.reference.read_bytes()
+    ]
+    running_lab.restore()
+    if stale:
+        running_lab.wait(before)
+    return running_lab

@@ -18,7 +18,7 @@ export default {
     const parts = frame(el, hub, {
       id: "cost", number: "6", title: "Many heads for the price of one, and the square",
       lede: "Cut a layer of width D into h heads of width D/h and it multiplies just as often: several ways of reading, for nothing. What does cost is length. Every word scores every other word, so twice the text is four times the work.",
-      note: ["Measured on your code as you look, on one processor of this machine: the best of three runs, and the most memory that your process had on top of what it had before. Multiply-adds are counted from the formula: they stay the same. The softmax does not, for h heads have h times as many weights, and where that shows in the time it is for softmax that you pay."],
+      note: [hub.live ? "Measured on your code as you look, on one processor of this machine: the best of three runs, and the most memory that your process had on top of what it had before. " : "Measured on the reference when this page was written, on one processor: the best of three runs. ", "Multiply-adds are counted from the formula: they stay the same. The softmax does not, for h heads have h times as many weights, and where that shows in the time it is for softmax that you pay."],
     });
     const pick = slider("n", LENGTHS, chosen, (n) => {
       chosen = n;

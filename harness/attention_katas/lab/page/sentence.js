@@ -26,7 +26,7 @@ export default {
     let last = null;
     const parts = frame(el, hub, {
       id: "sentence", number: "3", title: "One sentence, many ways to read it",
-      lede: "What does “it” refer to? Click a word to see whom it attends to, head by head: first two heads made by hand, then heads of a trained model, whose real queries and keys go through your functions here.",
+      lede: "What does “it” refer to? Click a word to see whom it attends to, head by head: first two heads made by hand, then heads of a trained model, with its real queries and keys.",
       note: [`Trained heads: ${hub.scene.model}. Its tokenizer cuts “didn't” into three pieces and adds [CLS] and [SEP], which are shown, not hidden. It was trained without a causal mask; what you see with one is the same head, kept from looking ahead.`],
     });
     const title = (name) => (name.length > 1 ? `trained: ${hub.scene.heads[name]}` : hub.scene.heads[name]);

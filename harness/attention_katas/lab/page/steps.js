@@ -22,8 +22,8 @@ export default {
     let until = 5;
     const parts = frame(el, hub, {
       id: "steps", number: "4", title: "The four steps",
-      lede: "The whole formula, for one row. Each line is one step, with the function that took it and the file it stands in. The thin marks are the reference's: where they leave your bars, look at that step first.",
-      note: ["The mask belongs between the second and the third step, and is all that a GPT does differently. The blend comes from your scaled_dot_product_attention, which takes all steps at once."],
+      lede: ["The whole formula, for one row. Each line is one step, with the function that took it and the file it stands in.", hub.live ? " The thin marks are the reference's: where they leave your bars, look at that step first." : ""],
+      note: ["The mask belongs between the second and the third step, and is all that a GPT does differently. The blend comes from scaled_dot_product_attention, which takes all steps at once."],
     });
     const tokens = () => (now.head.length > 1 ? hub.scene.sentences[now.sentence].tokens : hub.scene.sentences[now.sentence].words);
     const select = h("select", { "aria-label": "the word that asks" });

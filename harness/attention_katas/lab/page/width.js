@@ -21,7 +21,7 @@ export default {
     const parts = frame(el, hub, {
       id: "width", number: "2", title: "Why divide by √d_k",
       lede: "Take vectors with entries of unit spread, the way they come out of a fresh layer, and make them wider. Their dot products spread as √d_k: softmax gives everything to one key, and hardly any gradient comes back through it. Divided, nothing of that happens.",
-      note: ["Each point is the mean over 32 random queries and 16 random keys, always the same ones, all through your functions. The gradient is that of each row's largest weight with respect to its scores, by your softmax's own backward()."],
+      note: ["Each point is the mean over 32 random queries and 16 random keys, always the same ones. ", hub.live ? "All of it goes through your functions; the gradient is that of each row's largest weight with respect to its scores, by your softmax's own backward()." : "The gradient is that of each row's largest weight with respect to its scores."],
     });
     const pick = slider("d_k", widths, chosen, (d_k) => ((chosen = d_k), draw()));
     fill(parts.controls, h("div.group", pick, h("span.keys", h("span.key.raw", "as they are"), h("span.key.divided", "divided by √d_k"))));

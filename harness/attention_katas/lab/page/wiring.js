@@ -16,7 +16,7 @@ export default {
     const parts = frame(el, hub, {
       id: "wiring", number: "5", title: "Self and cross",
       lede: "A translation is being written. On the left its words read each other: queries, keys and values all come from one sentence. On the right they read the English one: the queries stay, keys and values come from elsewhere. Nothing else changes.",
-      note: ["Two heads made by hand: one matches meanings, the other places. Each hands over values that name their word, so that what your layer returns is its attention weights."],
+      note: ["Two heads made by hand: one matches meanings, the other places. Each hands over values that name their word, so that what the layer returns is its attention weights."],
     });
     fill(parts.controls, h("div.group", choice("head", [["0", "1 · the same meaning"], ["1", "2 · a place"]], "0", (key) => ((head = +key), last && show(last)))));
     const show = (answer) => {
