@@ -15,7 +15,7 @@ from attention_katas.intake import take_in
 from attention_katas.lab import scene
 from attention_katas.lab.engine import Engine
 from attention_katas.lab.judging import Judging
-from attention_katas.lab.live import CALL_SECONDS, MEASURE_SECONDS, Live, Processes
+from attention_katas.lab.live import Live, Processes
 from attention_katas.lab.panels import QUICK, SLOW
 from attention_katas.learner.locks import linux
 from attention_katas.progress import Progress
@@ -50,8 +50,8 @@ class Lab:
         self._processes = Processes(hidden_paths(catalog), spawn)
         self._drawn = threading.Event()
         self._engines = [
-            Engine("dragging", Live(catalog, space, self._processes, CALL_SECONDS), QUICK),
-            Engine("measuring", Live(catalog, space, self._processes, MEASURE_SECONDS), SLOW),
+            Engine("dragging", Live(catalog, space, self._processes), QUICK),
+            Engine("measuring", Live(catalog, space, self._processes), SLOW),
         ]
         self._judging = (
             Judging(catalog, space, bench, progress, self._broadcast, self._drawn)

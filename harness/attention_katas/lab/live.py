@@ -33,7 +33,7 @@ from attention_katas.submission import Submission
 from attention_katas.workspace import Workspace
 
 CALL_SECONDS = 0.6  # for one call while somebody drags: a loop is over within a second
-MEASURE_SECONDS = 8.0  # for one call that is timed
+MEASURE_SECONDS = 5.0  # for one call that is timed
 STOPS = 3  # so often is a file tried again that had to be stopped
 RENEW_SECONDS = 40.0  # of calls, after which a process is replaced: its processor time is limited
 SAID = 400
@@ -192,10 +192,8 @@ class Live:
         catalog: Catalog,
         space: Workspace,
         processes: Processes,
-        call_seconds: float = CALL_SECONDS,
     ) -> None:
         self.catalog, self.space = catalog, space
-        self.call_seconds = call_seconds
         self._processes = processes
         self._homes = dict(_homes(catalog))
         self._seats: dict[str, _Seat] = {}
@@ -248,13 +246,14 @@ class Live:
         args: tuple[Any, ...],
         right: tuple[Any, ...] | None = None,
         gradient_of: torch.Tensor | None = None,
+        seconds: float = CALL_SECONDS,
         **kwargs: Any,
     ) -> Step:
         """Call the learner's function, and the reference.
 
         right: what the reference is to get where that is something else. gradient_of: also what a
         gradient of this size at the answer becomes at the first input; the reference's is always
-        there, the learner's if their answer is.
+        there, the learner's if their answer is. seconds: what the call may take.
         """
         home = self._homes[function]
         reference = getattr(home.reference, function)
@@ -273,7 +272,7 @@ class Live:
         if home.kata is None:
             step.said = f"these katas do not ask for {function}"
             return step
-        self._fill(step, home.kata, args, kwargs, gradient_of)
+        self._fill(step, home.kata, args, kwargs, gradient_of, seconds)
         return step
 
     def _fill(
@@ -283,6 +282,7 @@ class Live:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         gradient_of: torch.Tensor | None,
+        seconds: float,
     ) -> None:
         seat = self._seat(kata)
         if isinstance(seat.found, v.Verdict):
@@ -301,6 +301,7 @@ class Live:
             talk = self._talk(seat, kata)
             if gradient_of is not None:
                 args = (args[0].clone().requires_grad_(), *args[1:])
+            talk.call_seconds = seconds
             answer = talk.ask(step.function, args, kwargs)
             step.seconds = talk.seconds
             if answer.shape != step.right.shape:
@@ -358,7 +359,7 @@ class Live:
         assert isinstance(seat.found, Submission)
         learner = self._processes.take((id(self), key), kata.banned)
         reference = self._homes[kata.functions[0]].reference
-        talk = _Talk(seat.found, reference, learner, "cpu", set(), self.call_seconds)
+        talk = _Talk(seat.found, reference, learner, "cpu", set(), CALL_SECONDS)
         seat.talk, seat.spent = talk, 0.0
         try:
             told = talk.load()

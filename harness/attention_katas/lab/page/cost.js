@@ -38,7 +38,7 @@ export default {
       const known = HEADS.map((n) => heads.get(n));
       const most = Math.max(1e-9, ...known.filter(Boolean).flatMap((p) => [p.yours_ms ?? 0, p.right_ms]));
       const W = 380;
-      const svg = s("svg.headsgraph", { viewBox: `0 0 ${W} 232`, role: "img", "aria-label": known.filter(Boolean).map((p) => `${p.heads} heads: ${text((p.yours_ms ?? p.right_ms))} milliseconds`).join(", ") },
+      const svg = s("svg.headsgraph", { viewBox: `0 0 ${W} 232`, role: "img", "aria-label": known.filter(Boolean).map((p) => `${p.heads} heads: ${text((p.yours_ms ?? p.right_ms))} milliseconds`).join(", ") || "being measured" },
         s("text.axis", { x: 42, y: 14 }, "multiply-adds, millions"), s("text.axis", { x: 222, y: 14 }, "time, ms"));
       HEADS.forEach((n, i) => {
         const y = 28 + i * 40;
@@ -114,20 +114,21 @@ export default {
       draw();
       measure(LENGTHS.filter((n) => n <= FIRST || n === chosen), HEADS);
     };
-    hub.on("saved", (files) => {
-      const mine = ["mask", "multihead"].flatMap((name) => hub.kata(name)?.file ?? []);
-      const touched = files.some((file) => mine.includes(file)) || hub.katas.some((kata) => files.includes(kata.file));
-      if (touched && begun) start();
-    });
-    // Measuring keeps a processor busy, so it waits until somebody looks.
-    let begun = false;
+    // Measuring keeps a processor busy, so it waits until somebody looks, and until saves have ended.
+    let seen = false;
+    let stale = true;
+    let timer;
     const begin = () => {
-      if (begun) return;
-      begun = true;
+      if (!seen || !stale) return;
+      stale = false;
       start();
     };
+    hub.on("saved", () => {
+      [stale, turn] = [true, turn + 1];
+      clearTimeout(timer);
+      timer = setTimeout(begin, 1000);
+    });
     draw();
-    if (!hub.live) begin();
-    else new IntersectionObserver((seen, watch) => seen.some((one) => one.isIntersecting) && (watch.disconnect(), begin())).observe(el);
+    new IntersectionObserver((found) => ((seen = found.at(-1).isIntersecting), begin())).observe(el);
   },
 };

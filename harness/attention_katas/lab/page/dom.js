@@ -54,14 +54,14 @@ export function choice(label, options, value, change) {
 }
 
 export function toggle(label, value, change) {
-  const input = h("input", { type: "checkbox", checked: value, role: "switch" });
+  const input = h("input", { type: "checkbox", checked: value, role: "switch", "aria-label": label });
   input.addEventListener("change", () => change(input.checked));
   return h("label.toggle", input, h("span.knob"), h("span", label));
 }
 
 // A slider over a list of values, with its value in words beside it.
 export function slider(label, values, value, change, words = String) {
-  const input = h("input", { type: "range", min: 0, max: values.length - 1, step: 1, value: values.indexOf(value) });
+  const input = h("input", { type: "range", "aria-label": label, min: 0, max: values.length - 1, step: 1, value: values.indexOf(value) });
   const output = h("output");
   const say = () => {
     const chosen = values[+input.value];

@@ -30,7 +30,7 @@ export function frame(el, hub, { id, number, title, lede, note }) {
     note ? h("p.note", note) : null);
   let steps = {};
   const beside = () => {
-    fill(parts.tutor, tutor(hub, steps));
+    fill(parts.tutor, tutor(hub, steps, title));
     el.classList.toggle("taught", parts.tutor.childNodes.length > 0);
   };
   hub.on("verdict", beside);
@@ -68,7 +68,7 @@ export function standalone(figure) {
       const words = KEPT.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";");
       one.removeAttribute("class");
       one.removeAttribute("tabindex");
-      one.setAttribute("style", words);
+      one.style.cssText = words;
     });
     const at = scale(drawing);
     for (const [name, value] of Object.entries({ x: at.left - box.left, y: at.top - box.top, width: at.width, height: at.height })) copy.setAttribute(name, value.toFixed(1));
@@ -86,7 +86,7 @@ export function standalone(figure) {
     const at = range.getBoundingClientRect();
     if (!at.width) continue;
     root.append(s("text", { x: (at.left - box.left).toFixed(1), y: (at.bottom - box.top - at.height * 0.24).toFixed(1),
-      style: `fill:${style.color};font:${style.fontWeight} ${style.fontSize} ${style.fontFamily.replaceAll('"', "'")}` }, node.textContent.trim()));
+      style: { fill: style.color, fontWeight: style.fontWeight, fontSize: style.fontSize, fontFamily: style.fontFamily } }, node.textContent.trim()));
   }
   return new XMLSerializer().serializeToString(root);
 }

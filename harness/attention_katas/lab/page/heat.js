@@ -9,7 +9,7 @@ import { rowSum } from "./notes.js";
 
 // cells: rows of numbers; masked(i, j): hidden by the mask. most: what full ink means, fixed to 1
 // for weights. sums: a column with the sum of each row. at: the row and column of the cross-hair.
-export function heat({ title, cells, rows, columns, masked = () => false, most = 1, sums = true, kind = "mine", at = null, old = false, move, room = 1000, label: write }) {
+export function heat({ title, cells, rows, columns, masked = () => false, most = 1, sums = true, kind = "mine", at = null, old = false, move, room = 1000, label: write, here = () => at || [0, 0] }) {
   const count = columns.length;
   const left = 8 + Math.max(...rows.map((word) => word.length)) * 7.2;
   const size = Math.max(15, Math.min(count > 13 ? 25 : 30, Math.floor((room - left - 58) / count)));
@@ -69,7 +69,7 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
     if (cell) move?.(cell, "click");
   });
   svg.addEventListener("keydown", (event) => {
-    const [i, j] = at || [0, 0];
+    const [i, j] = here();
     const to = { ArrowLeft: [i, j - 1], ArrowRight: [i, j + 1], ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], Home: [i, 0], End: [i, count - 1] }[event.key];
     if (!to) return;
     event.preventDefault();

@@ -71,13 +71,13 @@ export function banners(steps) {
 }
 
 // The judge's diagnosis of the katas that a picture uses, by name.
-export function tutor(hub, steps) {
+export function tutor(hub, steps, title) {
   const katas = [...new Set(Object.values(steps).filter((step) => step.state !== "unwritten").map((step) => step.kata))];
   return katas.flatMap((name) => {
     const verdict = hub.verdicts[name];
     if (!verdict || verdict.judging || !verdict.diagnoses?.length) return [];
     return verdict.diagnoses.map((found) =>
-      h("aside.tutor", { "aria-label": `what the judge says of ${verdict.file}`, "data-id": found.id },
+      h("div.tutor", { role: "note", "aria-label": `the judge on ${found.function}, beside ${title}`, "data-id": found.id },
         h("p.says", h("code", found.function), " ", found.says, found.symptoms?.length ? ":" : ""),
         found.symptoms?.length ? h("ul", found.symptoms.map((one) => h("li", one))) : null,
         found.ask ? h("p", found.ask) : null,

@@ -129,7 +129,7 @@ export default {
       const right = raw(step.right);
       const cells = raw(step.cells);
       const most = view === "weights" ? 1 : Math.max(largest(right), largest(cells));
-      const common = { rows: answer.tokens, columns: answer.tokens, masked: hidden, most, sums: view === "weights", at, move, room: parts.figure.clientWidth - 24 };
+      const common = { rows: answer.tokens, columns: answer.tokens, masked: hidden, most, sums: view === "weights", at, move, here: () => at || [row, 0], room: parts.figure.clientWidth - 24 };
       const focus = matrices.contains(document.activeElement) ? [...matrices.querySelectorAll("svg.heat")].indexOf(document.activeElement) : -1;
       const differs = step.mine && !step.agrees;
       const figures = [heat({ ...common, title: step.mine ? "yours" : step.old ? "yours, before" : "the reference", cells, old: step.old, kind: step.mine ? "mine" : "theirs" })];

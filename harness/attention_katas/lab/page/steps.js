@@ -57,7 +57,7 @@ export default {
         const [title, says] = WORDS[name];
         return h("li", { class: `step ${i >= until ? "waiting" : ""}` },
           h("div.stepname", h("span.stepnumber", name === "mask" ? "·" : String(i + 1 - (names.includes("mask") && i > 2 ? 1 : 0))), h("div", h("h3", title), h("p.sub", says), chip(answer[name]))),
-          h("div.scroll", name === "blend" ? vector(step) : strip(name, step, mask, answer.tokens)));
+          h("div.scroll", { tabindex: 0, role: "group", "aria-label": `${WORDS[name][0]}, by word` }, name === "blend" ? vector(step) : strip(name, step, mask, answer.tokens)));
       });
       fill(parts.figure, h("ol.steps", lines));
       parts.tell(steps);

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from attention_katas.lab import plain
-from attention_katas.lab.live import Live
+from attention_katas.lab.live import MEASURE_SECONDS, Live
 from attention_katas.lab.panels import asked as ask
 
 WIDTH, LENGTH = 256, 192
@@ -89,7 +89,7 @@ def _measure(live: Live, function: str, inputs: tuple[Any, ...]) -> dict[str, An
     live.load(function)
     before, mine = live.peak(function), []
     for _ in range(TIMES):
-        step = live.step(function, inputs)
+        step = live.step(function, inputs, seconds=MEASURE_SECONDS)
         if step.yours is None:
             break
         mine.append(1000 * step.seconds)
