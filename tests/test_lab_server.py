@@ -21,6 +21,7 @@ from attention_katas.lab import plain, scene
 from attention_katas.lab.export import page
 from attention_katas.lab.panels import asked as asking
 from attention_katas.lab.panels import cost
+from attention_katas.learner import watch
 from attention_katas.workspace import create
 from tests import labs
 from tests.labs import LOOKUP, ask, hear
@@ -349,3 +350,15 @@ def test_the_command_from_start_to_end(catalog, tmp_path):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def test_who_waits_counts_wall_time(monkeypatch):
+    """On a busy machine a loop that has had a quarter of its limit is over when the limit is."""
+    waited = watch.Usage(seconds=0.2, waits={"1": 0.9})
+    monkeypatch.setattr(watch, "usage", lambda pid: waited)
+    for hasty in (False, True):
+        found = watch.Watch(1, 0.6, hasty)
+        found.before = watch.Usage(waits={"1": 0.0})
+        found.started -= 0.9
+        found.look()
+        assert found.out_of_time is hasty

@@ -159,7 +159,7 @@ class Processes:
 
     def _start(self) -> Learners:
         return self._stack.enter_context(
-            start_learners(self._hidden, spawn=self._spawn, limits=Limits())
+            start_learners(self._hidden, spawn=self._spawn, limits=Limits(hasty=True))
         )
 
     def expect(self, bans: Sequence[str]) -> None:

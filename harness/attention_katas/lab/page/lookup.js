@@ -17,7 +17,7 @@ export default {
     const parts = frame(el, hub, {
       id: "lookup", number: "1", title: "A soft lookup",
       lede: "Four words hold out their keys. “it” carries a query: drag it. In the middle it asks for nothing in particular and gets a little of everyone; point it at a word, far out, and that word takes all. What comes back is not a word but a blend of values, and you may drag those too.",
-      note: ["This plane is a toy: two coordinates stand for all d_k of them. Wider vectors are made by repeating the two, sized so that a dot product grows as √d_k does for random vectors. Real heads come in the next picture."],
+      note: ["This plane is a toy: two coordinates stand for all d_k of them. Wider vectors are made by repeating the two, sized so that a dot product grows as √d_k does for random vectors. Real heads come in the third picture."],
     });
 
     const keyDots = () => words.map((word, i) => s("g.key", { transform: `translate(${px(keys[i][0])} ${py(keys[i][1])})` },
