@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -104,3 +105,25 @@ def lab(running_lab: Running) -> Running:
     if stale:
         running_lab.wait(before)
     return running_lab
+
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One browser for all tests."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="no browser tests: pip install -e '.[browser]'"
+    )
+    names = (os.environ.get("KATA_BROWSER", ""), "chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, filter(None, names))), None)
+    if path is None:
+        pytest.skip("no browser tests: no Chromium here (apt-get install chromium)")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
+        browser.close()

@@ -9,9 +9,7 @@ from __future__ import annotations
 import functools
 import http.server
 import json
-import os
 import re
-import shutil
 import threading
 from pathlib import Path
 
@@ -22,26 +20,6 @@ from tests import labs
 
 PAGE = Path(export.__file__).parent / "page"
 PANELS = ("lookup", "width", "sentence", "steps", "wiring", "cost")
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-)  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """One browser for all tests."""
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="no browser tests: pip install -e '.[browser]'"
-    )
-    names = (os.environ.get("KATA_BROWSER", ""), "chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, filter(None, names))), None)
-    if path is None:
-        pytest.skip("no browser tests: no Chromium here (apt-get install chromium)")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield browser
-        browser.close()
 
 
 class Page:

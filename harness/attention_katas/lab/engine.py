@@ -67,17 +67,19 @@ class Engine:
                 changed, self._changed = self._changed, set()
             if changed:
                 self._live.forget(changed)
-            reply(self._answer(request))
+            reply(answer(self._live, self.panels, request))
         self._live.close()
 
-    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        told = {"event": "answer", "panel": request["panel"], "id": request.get("id")}
-        try:
-            return {**told, **self.panels[request["panel"]](self._live, request.get("ask", {}))}
-        except Unclear as error:
-            return {**told, "unclear": str(error)}
-        except KataError as error:
-            return {**told, "unclear": error.message}
-        except Exception as error:  # noqa: BLE001
-            # Ours. The next drag is to be answered all the same.
-            return {**told, "unclear": f"a fault of this program: {type(error).__name__}: {error}"}
+
+def answer(live: Live, panels: dict[str, Answer], request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to one request; in words, when it cannot be answered."""
+    told = {"event": "answer", "panel": request.get("panel"), "id": request.get("id")}
+    try:
+        return {**told, **panels[request["panel"]](live, request.get("ask", {}))}
+    except Unclear as error:
+        return {**told, "unclear": str(error)}
+    except KataError as error:
+        return {**told, "unclear": error.message}
+    except Exception as error:  # noqa: BLE001
+        # Ours. The next drag is to be answered all the same.
+        return {**told, "unclear": f"a fault of this program: {type(error).__name__}: {error}"}

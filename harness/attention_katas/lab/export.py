@@ -56,6 +56,20 @@ def page() -> str:
     return html.replace("</body>", tail)
 
 
+def widget_script() -> str:
+    """The page as the one module that anywidget takes."""
+    return f'{script("widget.js")}\nexport default modules["widget.js"].default;\n'
+
+
+def widget_style() -> str:
+    """The style sheet for a shadow: its root is the host."""
+    style = (PAGE / "style.css").read_text(encoding="utf-8")
+    style = re.sub(r":root:not\((.*?)\)", r":host(:not(\1))", style)
+    style = re.sub(r':root(\[data-theme="dark"\])', r":host(\1)", style)
+    style = re.sub(r"@media (\((?:max|min)-width)", r"@container \1", style)
+    return style.replace(":root {", ":host {").replace("body {", ".widget {")
+
+
 def script(first: str = FIRST) -> str:
     """The modules of the page as one, each in a function of its own, dependencies first."""
     order: list[str] = []

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from attention_katas import verdict as v
-from attention_katas.catalog import Catalog
+from attention_katas.catalog import Catalog, Kata
 from attention_katas.intake import take_in
 from attention_katas.lab import scene
 from attention_katas.lab.engine import Engine
@@ -84,13 +84,8 @@ class Lab:
         """A page has opened: it hears what there is to draw, and of everything that happens."""
         with self._lock:
             self._pages[page] = tell
-        tell({
-            "event": "hello",
-            "generation": self.generation,
-            "scene": scene.as_json(),
-            "katas": self._katas(),
-            "verdicts": list(self._judging.verdicts.values()) if self._judging else [],
-        })  # fmt: skip
+        verdicts = list(self._judging.verdicts.values()) if self._judging else []
+        tell(greeting(self.catalog, self.space, self.generation, verdicts))
 
     def leave(self, page: object) -> None:
         with self._lock:
@@ -137,7 +132,7 @@ class Lab:
             "event": "saved",
             "generation": self.generation,
             "files": sorted(names),
-            "katas": self._katas(),
+            "katas": katas_of(self.catalog, self.space),
         })  # fmt: skip
         if self._judging:
             self._judging.changed(names)
@@ -148,23 +143,37 @@ class Lab:
         for tell in pages:
             tell(message)
 
-    def _katas(self) -> list[dict[str, Any]]:
-        """Every kata, and which of its functions are written."""
-        return [
-            {
-                "name": kata.name,
-                "title": kata.title,
-                "file": kata.file,
-                "path": self.space.shown(kata),
-                "functions": kata.functions,
-                "unwritten": sorted(self._unwritten(kata.name)),
-            }
-            for kata in self.catalog.ready
-        ]
 
-    def _unwritten(self, name: str) -> frozenset[str]:
-        kata = self.catalog[name]
-        found = take_in(self.catalog, kata, self.space.path(kata))
-        if isinstance(found, Submission):
-            return found.unwritten[kata.module] & set(kata.functions)
-        return frozenset(kata.functions if found.outcome == v.NOT_STARTED else ())
+def greeting(
+    catalog: Catalog, space: Workspace, generation: int, verdicts: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """What a page hears first: all that it needs to draw."""
+    return {
+        "event": "hello",
+        "generation": generation,
+        "scene": scene.as_json(),
+        "katas": katas_of(catalog, space),
+        "verdicts": verdicts,
+    }
+
+
+def katas_of(catalog: Catalog, space: Workspace) -> list[dict[str, Any]]:
+    """Every kata, and which of its functions are not written yet."""
+    return [
+        {
+            "name": kata.name,
+            "title": kata.title,
+            "file": kata.file,
+            "path": space.shown(kata),
+            "functions": kata.functions,
+            "unwritten": sorted(_unwritten(catalog, space, kata)),
+        }
+        for kata in catalog.ready
+    ]
+
+
+def _unwritten(catalog: Catalog, space: Workspace, kata: Kata) -> frozenset[str]:
+    found = take_in(catalog, kata, space.path(kata))
+    if isinstance(found, Submission):
+        return found.unwritten[kata.module] & set(kata.functions)
+    return frozenset(kata.functions if found.outcome == v.NOT_STARTED else ())

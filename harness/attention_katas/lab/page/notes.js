@@ -105,7 +105,7 @@ export function verdictLine(step, what = "weights") {
 }
 
 export function announce(words) {
-  const live = document.querySelector(".live");
+  const { live } = announce;
   if (!live) return;
   clearTimeout(announce.timer);
   announce.timer = setTimeout(() => (live.textContent = words), 400);

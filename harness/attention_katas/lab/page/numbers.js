@@ -31,7 +31,9 @@ export const THEMES = {
 };
 
 const asked = matchMedia("(prefers-color-scheme: dark)");
-export const theme = () => document.documentElement.dataset.theme || (asked.matches ? "dark" : "light");
+// What carries data-theme, when the reader has chosen.
+export const surface = { el: document.documentElement };
+export const theme = () => surface.el.dataset.theme || (asked.matches ? "dark" : "light");
 export const onTheme = (act) => asked.addEventListener("change", act);
 
 const mix = (from, to, t) => from.map((x, i) => Math.round(x + (to[i] - x) * t));

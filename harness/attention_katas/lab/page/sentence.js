@@ -88,7 +88,7 @@ export default {
         one.addEventListener("click", () => pick(i));
         return one;
       });
-      const focused = words.contains(document.activeElement) ? [...words.children].indexOf(document.activeElement) : -1;
+      const focused = words.contains(words.getRootNode().activeElement) ? [...words.children].indexOf(words.getRootNode().activeElement) : -1;
       fill(words, buttons);
       if (focused >= 0) words.children[Math.min(focused, list.length - 1)]?.focus();
       paintArcs(w);
@@ -96,7 +96,7 @@ export default {
     words.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step) return;
-      const here = [...words.children].indexOf(document.activeElement);
+      const here = [...words.children].indexOf(words.getRootNode().activeElement);
       const to = Math.max(0, Math.min(words.children.length - 1, here + step));
       event.preventDefault();
       words.children[to].focus();
@@ -130,7 +130,7 @@ export default {
       const cells = raw(step.cells);
       const most = view === "weights" ? 1 : Math.max(largest(right), largest(cells));
       const common = { rows: answer.tokens, columns: answer.tokens, masked: hidden, most, sums: view === "weights", at, move, here: () => at || [row, 0], room: parts.figure.clientWidth - 24 };
-      const focus = matrices.contains(document.activeElement) ? [...matrices.querySelectorAll("svg.heat")].indexOf(document.activeElement) : -1;
+      const focus = matrices.contains(words.getRootNode().activeElement) ? [...matrices.querySelectorAll("svg.heat")].indexOf(words.getRootNode().activeElement) : -1;
       const differs = step.mine && !step.agrees;
       const figures = [heat({ ...common, title: step.mine ? "yours" : step.old ? "yours, before" : "the reference", cells, old: step.old, kind: step.mine ? "mine" : "theirs" })];
       if (differs) {
