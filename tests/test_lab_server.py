@@ -265,10 +265,9 @@ def test_the_newest_position_wins(lab):
 
 def test_a_save_is_told_and_the_verdict_follows(lab):
     with lab.line() as line:
-        lab.write("softmax.py", labs.WRONG_AXIS)
-        saved = hear(line, "saved")
-        assert saved["files"] == ["softmax.py"]
         ask(line, "lookup", **LOOKUP)
+        lab.write("softmax.py", labs.WRONG_AXIS)
+        assert hear(line, "saved")["files"] == ["softmax.py"]
         verdict = hear(line, "verdict", kata="softmax", outcome="failed")
     (found,) = verdict["diagnoses"]
     assert found["says"] == "sums along the wrong axis"

@@ -240,8 +240,8 @@ def test_jupyterlab(chromium, tmp_path):
             """() => document.querySelector(".jp-Notebook-ExecutionIndicator")
               ?.dataset.status === "idle" """
         )
-        for _ in CELLS:
-            tab.keyboard.press("Shift+Enter")
+        tab.locator(".lm-MenuBar-item", has_text=re.compile("^Run$")).click()
+        tab.locator(".lm-Menu-item", has_text=re.compile("^Run All Cells$")).click()
 
     address = f"http://127.0.0.1:{port}/lab/tree/n.ipynb?token=t"
     in_notebook(chromium, command, tmp_path, address, ".jp-CodeCell", run)
