@@ -50,45 +50,74 @@ export function frame(el, hub, { id, number, title, lede, note }) {
   return parts;
 }
 
-const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "fill-opacity",
+const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "paint-order", "opacity", "fill-opacity",
   "stroke-opacity", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "visibility", "display"];
 
-// The drawings of a figure, as one SVG that looks the same without the page's style sheet.
+// A figure as one SVG that looks the same without the page: its boxes, its drawings, its words.
 export function standalone(figure) {
-  const drawings = [...figure.querySelectorAll("svg")].filter((one) => one.getBoundingClientRect().width > 40);
-  const box = figure.getBoundingClientRect();
-  const scale = (one) => one.getBoundingClientRect();
-  const root = s("svg", { xmlns: "http://www.w3.org/2000/svg", width: Math.ceil(box.width), height: Math.ceil(box.height), viewBox: `0 0 ${Math.ceil(box.width)} ${Math.ceil(box.height)}` });
-  root.append(s("rect", { width: "100%", height: "100%", fill: `rgb(${THEMES[theme()].paper})` }));
-  for (const drawing of drawings) {
+  const home = figure.getBoundingClientRect();
+  const [width, height] = [Math.ceil(home.width), Math.ceil(home.height)];
+  const root = s("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
+    s("rect", { width, height, fill: `rgb(${THEMES[theme()].paper})` }));
+  const place = (at) => ({ x: (at.left - home.left).toFixed(1), y: (at.top - home.top).toFixed(1), width: at.width.toFixed(1), height: at.height.toFixed(1) });
+  root.append(...boxes(figure, place), ...drawings(figure, place), ...words(figure, home));
+  return new XMLSerializer().serializeToString(root);
+}
+
+const clear = (colour) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
+
+function boxes(figure, place) {
+  return [...figure.querySelectorAll("*")].filter((one) => !one.closest("svg")).flatMap((one) => {
+    const style = getComputedStyle(one);
+    const at = one.getBoundingClientRect();
+    const framed = parseFloat(style.borderLeftWidth) && parseFloat(style.borderTopWidth);
+    if (!at.width || !at.height || (clear(style.backgroundColor) && !framed)) return [];
+    return [s("rect", { ...place(at), rx: parseFloat(style.borderTopLeftRadius) || null, opacity: style.opacity,
+      fill: clear(style.backgroundColor) ? "none" : style.backgroundColor, stroke: framed ? style.borderTopColor : null })];
+  });
+}
+
+function drawings(figure, place) {
+  return [...figure.querySelectorAll("svg")].map((drawing) => {
     const copy = drawing.cloneNode(true);
     const from = [drawing, ...drawing.querySelectorAll("*")];
     [copy, ...copy.querySelectorAll("*")].forEach((one, i) => {
       const style = getComputedStyle(from[i]);
-      const words = KEPT.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";");
-      one.removeAttribute("class");
-      one.removeAttribute("tabindex");
-      one.style.cssText = words;
+      const kept_ = KEPT.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";");
+      for (const name of ["class", "tabindex"]) one.removeAttribute(name);
+      one.style.cssText = kept_;
     });
-    const at = scale(drawing);
-    for (const [name, value] of Object.entries({ x: at.left - box.left, y: at.top - box.top, width: at.width, height: at.height })) copy.setAttribute(name, value.toFixed(1));
+    for (const [name, value] of Object.entries(place(drawing.getBoundingClientRect()))) copy.setAttribute(name, value);
     copy.setAttribute("overflow", "visible");
-    root.append(copy);
+    return copy;
+  });
+}
+
+// Words line by line, as the page has broken them.
+function words(figure, home) {
+  const found = [];
+  const texts = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const node = texts.currentNode;
+    if (node.parentElement.closest("svg")) continue;
+    const style = getComputedStyle(node.parentElement);
+    const lines = [];
+    for (const match of node.textContent.matchAll(/\S+\s*/g)) {
+      const range = document.createRange();
+      range.setStart(node, match.index);
+      range.setEnd(node, match.index + match[0].trimEnd().length);
+      const at = range.getBoundingClientRect();
+      if (!at.width) continue;
+      const last = lines.at(-1);
+      if (last && Math.abs(last.at.top - at.top) < 3) last.text += match[0];
+      else lines.push({ at, text: match[0] });
+    }
+    for (const { at, text } of lines) {
+      found.push(s("text", { x: (at.left - home.left).toFixed(1), y: (at.bottom - home.top - at.height * 0.24).toFixed(1),
+        style: { fill: style.color, fontWeight: style.fontWeight, fontStyle: style.fontStyle, fontSize: style.fontSize, fontFamily: style.fontFamily } }, text.trimEnd()));
+    }
   }
-  const words = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
-  while (words.nextNode()) {
-    const node = words.currentNode;
-    const parent = node.parentElement;
-    if (!node.textContent.trim() || parent.closest("svg, .readout, legend, button, label, .quiet")) continue;
-    const range = document.createRange();
-    range.selectNodeContents(node);
-    const style = getComputedStyle(parent);
-    const at = range.getBoundingClientRect();
-    if (!at.width) continue;
-    root.append(s("text", { x: (at.left - box.left).toFixed(1), y: (at.bottom - box.top - at.height * 0.24).toFixed(1),
-      style: { fill: style.color, fontWeight: style.fontWeight, fontSize: style.fontSize, fontFamily: style.fontFamily } }, node.textContent.trim()));
-  }
-  return new XMLSerializer().serializeToString(root);
+  return found;
 }
 
 export async function savePicture(figure, name, kind) {
