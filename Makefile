@@ -17,7 +17,7 @@ TORCH := --retries 1 --extra-index-url $(TORCH_INDEX)
 endif
 endif
 
-.PHONY: try test lint readme clean
+.PHONY: try test lint readme pictures clean
 try: $(VENV)/.installed
 	@test -d my-katas || $(BIN)/kata init my-katas
 	@$(BIN)/kata list
@@ -28,7 +28,7 @@ try: $(VENV)/.installed
 	@echo 'Now it is your turn:  . $(BIN)/activate  and then  kata show dot-product'
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -rs
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -37,6 +37,9 @@ lint: $(VENV)/.installed-test
 
 readme: $(VENV)/.installed-test
 	$(BIN)/python docs/make_readme.py
+
+pictures: $(VENV)/.installed-browser
+	$(BIN)/python docs/make_lab_pictures.py
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -47,6 +50,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	@$(PIP) -e '.[test]'
+	@touch $@
+
+$(VENV)/.installed-browser: $(VENV)/.installed-test
+	@$(PIP) -e '.[browser]'
 	@touch $@
 
 clean:

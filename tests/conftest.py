@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from attention_katas.verdict import Verdict
 
 if TYPE_CHECKING:
     from attention_katas.examiner.judge import Judge
+    from tests.labs import Running
 
 # No test leaves a process behind, or uses that of another one, unless it means to.
 os.environ["KATA_COLD"] = "1"
@@ -78,3 +80,50 @@ def shared_workshop() -> Iterator[None]:
             environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
             command = [sys.executable, "-m", "attention_katas", "workshop", "stop"]
             subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="session")
+def running_lab(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One lab for all tests."""
+    from tests.labs import Running
+
+    found = Running(catalog, tmp_path_factory.mktemp("lab"))
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def lab(running_lab: Running) -> Running:
+    """That lab, with the right answer in every file."""
+    before = running_lab.lab.generation
+    stale = [
+        kata
+        for kata in running_lab.catalog.ready
+        if (running_lab.root / kata.file).read_bytes() != kata.reference.read_bytes()
+    ]
+    running_lab.restore()
+    if stale:
+        running_lab.wait(before)
+    return running_lab
+
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One browser for all tests."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="no browser tests: pip install -e '.[browser]'"
+    )
+    names = (os.environ.get("KATA_BROWSER", ""), "chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, filter(None, names))), None)
+    if path is None:
+        pytest.skip("no browser tests: no Chromium here (apt-get install chromium)")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
+        browser.close()

@@ -20,8 +20,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the top of the stack to its floor: a layer may import what stands below it, never above.
 LAYERS = [
     {"command", "__main__"},
-    {"cli"},
-    {"classroom"},
+    {"cli", "notebook"},
+    {"classroom", "lab"},
     {"doctor", "dev", "certificate", "watch", "grading"},
     {"workshop"},
     {"running"},

@@ -20,6 +20,7 @@ from attention_katas.cli.course import hint, init, list_katas, progress, reset, 
 from attention_katas.cli.dev import dev
 from attention_katas.cli.doctor import doctor
 from attention_katas.cli.grade import grade
+from attention_katas.cli.lab import lab
 from attention_katas.cli.run import checkpoint, run
 from attention_katas.cli.shared import Group
 from attention_katas.cli.watch import watch
@@ -57,6 +58,7 @@ for command in (init, list_katas, show, run, watch, hint, reset, solution, progr
     main.add_command(command)
 main.add_command(grade)
 main.add_command(classroom)
+main.add_command(lab)
 main.add_command(doctor)
 main.add_command(workshop)
 main.add_command(dev)

@@ -128,7 +128,7 @@ class Learner:
         try:
             return self._next(min(watch.PACE, seconds))
         except TimeoutError:
-            watched = watch.Watch(self.pid, seconds)
+            watched = watch.Watch(self.pid, seconds, self.limits.hasty)
         while True:
             try:
                 return self._next(watch.PACE)

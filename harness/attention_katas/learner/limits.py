@@ -12,6 +12,8 @@ class Limits:
     load_seconds / call_seconds: wall-clock time to load the file, and for one call.
     kata_seconds: for all checks of a kata together.
     memory_mb: address space on top of what torch itself takes, in MiB.
+    hasty: somebody waits. Then wall time counts as soon as the code has had its share of the
+    processor (see `watch`), though the machine be busy with other work.
     output_bytes: what the code may print before it is stopped; `kept_bytes` of it are shown.
     """
 
@@ -19,5 +21,6 @@ class Limits:
     call_seconds: float = 10.0
     kata_seconds: float = 300.0
     memory_mb: int = 1024
+    hasty: bool = False
     output_bytes: int = 1 << 20
     kept_bytes: int = 8 << 10

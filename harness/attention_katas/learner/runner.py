@@ -12,6 +12,7 @@ import importlib.machinery
 import inspect
 import linecache
 import sys
+import time
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,6 +34,7 @@ _save = save_tensors
 _equal = torch.equal
 _view = torch.Tensor.view
 _shape: Callable[[torch.Tensor], Sequence[int]] = torch.Tensor.size
+_clock = time.perf_counter
 _bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 MESSAGE_CAP = 2000
@@ -129,7 +131,9 @@ class Runner:
             dicts = [value for value in [*args, *kwargs.values()] if _type(value) is dict]
             before = [dict(value) for value in dicts]
             with elsewhere.pretend() if away else contextlib.nullcontext():
+                started = _clock()
                 returned = function(*args, **kwargs)
+                seconds = _clock() - started
             left_on = _grad_is_on()
         where = "elsewhere" if type(returned) is elsewhere.Elsewhere else ""
         returned = getattr(returned, "held", returned) if where else returned
@@ -138,6 +142,7 @@ class Runner:
             "overwrote": any(answer.overwritten() for answer in self.answers.values()),
             "rearranged": [_moved(was, now) for was, now in zip(before, dicts, strict=True)],
             "gradients_off": not left_on,
+            "seconds": seconds,
         }
         if not isinstance(returned, _tensor_type):
             return {**reply, "odd": _type(returned).__name__, "repr": _short(returned)}

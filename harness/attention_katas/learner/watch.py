@@ -21,6 +21,7 @@ from pathlib import Path
 PACE = 0.05  # seconds between two looks
 PATIENCE = 6.0  # times the limit, in wall time, before a starved process is given up
 BLIND_PATIENCE = 3.0  # the same where nothing can be seen, and so all wall time counts
+SHARE = 0.25  # of a limit in processor time, after which wall time counts for a hasty one
 THREADS = 512
 
 
@@ -79,8 +80,8 @@ def threads(pid: int) -> int:
 class Watch:
     """From a question to its answer: how much of the limit is used up."""
 
-    def __init__(self, pid: int, seconds: float) -> None:
-        self.pid, self.seconds = pid, seconds
+    def __init__(self, pid: int, seconds: float, hasty: bool = False) -> None:
+        self.pid, self.seconds, self.hasty = pid, seconds, hasty
         self.started = time.monotonic()
         self.before = usage(pid)
         self.now = self.before
@@ -110,6 +111,8 @@ class Watch:
             return False  # the end of its line is about to be read
         if self.before is None:
             return self.wall > self.seconds * BLIND_PATIENCE
+        if self.hasty and self.worked > self.seconds * SHARE and self.wall > self.seconds:
+            return True
         return max(self.worked, self.wall - self.longest_wait) > self.seconds
 
     @property

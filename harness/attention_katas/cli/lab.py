@@ -1,0 +1,84 @@
+"""The command that opens the lab in the browser."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import click
+
+from attention_katas import workspace
+from attention_katas.cli.shared import katas_option, load, progress_of, say
+from attention_katas.errors import KataError
+
+PORT = 8137
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=None, help="Where it listens.")
+@click.option("--no-browser", is_flag=True, help="Print the address; open nothing.")
+@click.option(
+    "--export",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the page as one file, with the reference's numbers, and end.",
+)
+@click.option("--poll", is_flag=True, help="Look for saves again and again; wait for no events.")
+@click.option("--no-judge", is_flag=True, help="Pictures only, no verdicts beside them.")
+@click.option("--spawn", is_flag=True, hidden=True, help="As on systems that cannot fork.")
+@katas_option
+def lab(
+    port: int | None, no_browser: bool, export: Path | None, poll: bool, no_judge: bool, spawn: bool
+) -> None:
+    """Grab attention and move it: a page computed by your own functions.
+
+    Every number on it comes from your files, read again at every save. It serves this machine
+    alone; Ctrl-C ends it. With --export DIR it writes lab.html instead, which needs no server.
+    """
+    if export is not None:
+        from attention_katas.lab.export import write
+
+        click.echo(f"wrote {write(export)}")
+        return
+    katas, space = load(), workspace.find()
+    progress = progress_of(space)
+    gc.enable()  # switched off for commands that are soon over
+    warnings.simplefilter("ignore", SyntaxWarning)  # of a learner's source that is parsed here
+    from attention_katas.lab import server
+
+    try:
+        listening = server.listen(PORT if port is None else port)
+    except OSError as error:
+        if port is not None:
+            raise KataError(
+                f"port {port} cannot be had: {error.strerror}", "kata lab --port 0"
+            ) from None
+        listening = server.listen(0)
+    # A judge in this process (where there is no workshop) has pytest catch what is printed.
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", errors="backslashreplace")
+    click.echo("starting: your functions are being loaded ...", file=out)
+    from attention_katas.lab.lab import Lab
+    from attention_katas.workshop.bench import open_bench
+
+    bench = None if no_judge else open_bench(katas, "cpu", spawn)
+    running = Lab(katas, space, bench, progress, spawn=spawn, poll=poll)
+
+    def started(address: str) -> None:
+        click.echo(f"the lab is open:  {address}", file=out)
+        click.echo(
+            "It follows your files: save one and the pictures change. Ctrl-C ends it.", file=out
+        )
+        if not no_browser and click.launch(address) != 0:
+            say("no browser opened by itself", "open the address above")
+
+    try:
+        running.start()
+        server.serve(running, listening, started)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        running.close()
+    click.echo("\nthe lab is closed", file=out)

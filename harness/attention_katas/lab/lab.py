@@ -1,0 +1,179 @@
+"""The lab as a whole: functions that are alive, threads that compute, verdicts, saves, pages."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, Kata
+from attention_katas.intake import take_in
+from attention_katas.lab import scene
+from attention_katas.lab.engine import Engine
+from attention_katas.lab.judging import Judging
+from attention_katas.lab.live import Live, Processes
+from attention_katas.lab.panels import QUICK, SLOW
+from attention_katas.learner.locks import linux
+from attention_katas.progress import Progress
+from attention_katas.running import hidden_paths
+from attention_katas.submission import Submission
+from attention_katas.watch.saves import CHANGED, GONE, Save, Saves
+from attention_katas.workshop.bench import Bench
+from attention_katas.workspace import Workspace
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+class Lab:
+    """What all pages share. `tell` callbacks may come from any thread."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        space: Workspace,
+        bench: Bench | None,
+        progress: Progress,
+        *,
+        spawn: bool = False,
+        poll: bool = False,
+    ) -> None:
+        """bench: what judges beside the pictures; None: nobody does."""
+        # Code of the same user cannot look into this process, or dump it.
+        linux.prctl(linux.PR_SET_DUMPABLE, 0)
+        torch.set_num_threads(1)  # the reference is timed as the learner's code is
+        self.catalog, self.space = catalog, space
+        self.generation = 0
+        self._processes = Processes(hidden_paths(catalog), spawn)
+        self._drawn = threading.Event()
+        self._engines = [
+            Engine("dragging", Live(catalog, space, self._processes), QUICK),
+            Engine("measuring", Live(catalog, space, self._processes), SLOW),
+        ]
+        self._judging = (
+            Judging(catalog, space, bench, progress, self._broadcast, self._drawn)
+            if bench
+            else None
+        )
+        names = [kata.file for kata in catalog.ready]
+        self._saves = Saves(space.root, names, self._saved, poll=poll)
+        self._pages: dict[object, Tell] = {}
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        for bans in dict.fromkeys(kata.banned for kata in self.catalog.ready):
+            self._processes.expect(bans)
+        self._saves.start()
+        for engine in self._engines:
+            engine.start()
+        if self._judging:
+            self._judging.start()
+
+    def close(self) -> None:
+        self._saves.stop()
+        for engine in self._engines:
+            engine.close()
+        if self._judging:
+            self._judging.close()
+        self._processes.close()
+
+    def join(self, page: object, tell: Tell) -> None:
+        """A page has opened: it hears what there is to draw, and of everything that happens."""
+        with self._lock:
+            self._pages[page] = tell
+        verdicts = list(self._judging.verdicts.values()) if self._judging else []
+        tell(greeting(self.catalog, self.space, self.generation, verdicts))
+
+    def leave(self, page: object) -> None:
+        with self._lock:
+            self._pages.pop(page, None)
+        for engine in self._engines:
+            engine.leave(page)
+
+    def ask(self, page: object, text: str, tell: Tell) -> None:
+        """A request of a page, as it came: {"panel": ..., "id": ..., "ask": {...}}."""
+        try:
+            request = json.loads(text)
+        except ValueError:
+            request = None
+        if not isinstance(request, dict) or not isinstance(request.get("ask", {}), dict):
+            tell({"event": "answer", "unclear": "that is no request"})
+            return
+        panel = request.get("panel")
+        if panel == "echo":  # what bench/lab.py measures the line by
+            tell({"event": "answer", "panel": "echo", "id": request.get("id")})
+            return
+        for engine in self._engines:
+            if isinstance(panel, str) and panel in engine.panels:
+                engine.ask(page, request, self._drawing(tell))
+                return
+        tell({"event": "answer", "unclear": f"there is no panel {str(panel)[:40]!r}"})
+
+    def _drawing(self, tell: Tell) -> Tell:
+        """`tell`, which also lets the judge begin."""
+
+        def answer(message: dict[str, Any]) -> None:
+            tell(message)
+            self._drawn.set()
+
+        return answer
+
+    def _saved(self, save: Save) -> None:
+        names = save.names(CHANGED) | save.names(GONE)
+        if not names:
+            return
+        for engine in self._engines:
+            engine.changed(names)
+        self.generation += 1
+        self._broadcast({
+            "event": "saved",
+            "generation": self.generation,
+            "files": sorted(names),
+            "katas": katas_of(self.catalog, self.space),
+        })  # fmt: skip
+        if self._judging:
+            self._judging.changed(names)
+
+    def _broadcast(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            pages = list(self._pages.values())
+        for tell in pages:
+            tell(message)
+
+
+def greeting(
+    catalog: Catalog, space: Workspace, generation: int, verdicts: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """What a page hears first: all that it needs to draw."""
+    return {
+        "event": "hello",
+        "generation": generation,
+        "scene": scene.as_json(),
+        "katas": katas_of(catalog, space),
+        "verdicts": verdicts,
+    }
+
+
+def katas_of(catalog: Catalog, space: Workspace) -> list[dict[str, Any]]:
+    """Every kata, and which of its functions are not written yet."""
+    return [
+        {
+            "name": kata.name,
+            "title": kata.title,
+            "file": kata.file,
+            "path": space.shown(kata),
+            "functions": kata.functions,
+            "unwritten": sorted(_unwritten(catalog, space, kata)),
+        }
+        for kata in catalog.ready
+    ]
+
+
+def _unwritten(catalog: Catalog, space: Workspace, kata: Kata) -> frozenset[str]:
+    found = take_in(catalog, kata, space.path(kata))
+    if isinstance(found, Submission):
+        return found.unwritten[kata.module] & set(kata.functions)
+    return frozenset(kata.functions if found.outcome == v.NOT_STARTED else ())

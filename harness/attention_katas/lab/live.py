@@ -1,0 +1,424 @@
+"""The learner's functions, alive: each kata's file in a learner process of its own.
+
+A process is the same as the judge's: locked, limited, with the kata's bans, killable. It is kept
+from one drag to the next and replaced when the file changes, and by a spare that stands ready when
+it had to be stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from attention_katas import verdict as v
+from attention_katas.catalog import Catalog, Kata, load_catalog
+from attention_katas.examiner import failures
+from attention_katas.examiner.conversation import Call, Conversation
+from attention_katas.examiner.judge import load_module
+from attention_katas.intake import take_in
+from attention_katas.lab import plain
+from attention_katas.learner.limits import Limits
+from attention_katas.learner.spawned import SpawnedLearners
+from attention_katas.learner.start import Learners, start_learners
+from attention_katas.submission import Submission
+from attention_katas.workspace import Workspace
+
+CALL_SECONDS = 0.5  # for one call while somebody drags: a loop is over within a second
+MEASURE_SECONDS = 5.0  # for one call that is timed
+STOPS = 3  # so often is a file tried again that had to be stopped
+RENEW_SECONDS = 40.0  # of calls, after which a process is replaced: its processor time is limited
+SAID = 400
+
+# What became of a step.
+YOURS, UNWRITTEN, RAISED, STOPPED, SHAPE, BROKEN = (
+    "yours", "unwritten", "raised", "stopped", "shape", "broken"
+)  # fmt: skip
+
+
+@dataclass
+class Step:
+    """One answer, beside the reference's.
+
+    function, file, kata: who gave it. right: what the reference says, all the way from the right
+    inputs; alone: what it says for the inputs that the learner's function got. state says what
+    became of it, `said` why in words, and `where` in which line. gradient, right_gradient: what
+    `backward` sent to the first input, if that was asked for. seconds: of the call itself.
+    """
+
+    function: str
+    file: str
+    kata: str
+    state: str
+    right: torch.Tensor
+    alone: torch.Tensor
+    yours: torch.Tensor | None = None
+    said: str = ""
+    kind: str = ""
+    where: v.Frame | None = None
+    gradient: torch.Tensor | None = None
+    right_gradient: torch.Tensor | None = None
+    seconds: float = 0.0
+    printed: str = ""
+
+    @property
+    def value(self) -> torch.Tensor:
+        """What the next step gets: the learner's answer if there is one."""
+        return self.right if self.yours is None else self.yours
+
+    def shown(self, part: Any = None) -> dict[str, Any]:
+        """As JSON. part: the indices of what is shown of it."""
+
+        def cut(tensor: torch.Tensor) -> Any:
+            return plain.cells(tensor if part is None else tensor[part])
+
+        told: dict[str, Any] = {
+            "function": self.function,
+            "file": self.file,
+            "kata": self.kata,
+            "state": self.state,
+            "right": cut(self.right),
+        }
+        if self.yours is not None:
+            told["yours"] = cut(self.yours)
+            told["agrees"] = plain.close(self.yours, self.right)
+            told["alone"] = plain.close(self.yours, self.alone)
+            told["finite"] = bool(torch.isfinite(self.yours).all())
+        if self.said:
+            told["said"] = self.said
+            told["kind"] = self.kind
+        if self.where is not None:
+            told["where"] = {
+                "file": self.where.file, "line": self.where.line, "code": self.where.code.strip()
+            }  # fmt: skip
+        if self.printed:
+            told["printed"] = self.printed
+        return told
+
+
+class _Talk(Conversation):
+    """A conversation that goes on for hours: nothing of it is kept from call to call."""
+
+    seconds = 0.0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Always the same number, so that the process holds no more than its last answer.
+        self._ids = itertools.repeat(1)  # type: ignore[assignment]
+
+    def ask(self, function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
+        self.calls.clear()
+        self.audit.clear()
+        self.hung.clear()
+        return self.call(function, args, kwargs).detach()
+
+    def _note(self, call: Call, reply: dict[str, Any], sent: dict[str, torch.Tensor]) -> None:
+        told = reply.get("seconds")
+        self.seconds = float(told) if isinstance(told, float) else 0.0
+        super()._note(call, reply, sent)
+
+
+@dataclass
+class _Seat:
+    """One kata's file as it stands, and the conversation with the process that has loaded it."""
+
+    found: Submission | v.Verdict | None = None
+    talk: _Talk | None = None
+    refused: failures.CheckFailed | None = None
+    stops: int = 0
+    spent: float = 0.0
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where a function belongs: its kata, if these katas have it, and the reference."""
+
+    kata: Kata | None
+    reference: ModuleType
+
+
+class Processes:
+    """Where learner processes come from; several threads may ask."""
+
+    def __init__(self, hidden: Sequence[Path], spawn: bool = False) -> None:
+        self._stack = contextlib.ExitStack()
+        self._hidden, self._spawn = hidden, spawn
+        self._lock = threading.Lock()
+        self._others: dict[tuple[object, tuple[str, ...]], Learners] = {}
+        self._first = self._start()
+        self.forks = not isinstance(self._first, SpawnedLearners)
+        self._unused: Learners | None = self._first
+
+    def _start(self) -> Learners:
+        return self._stack.enter_context(
+            start_learners(self._hidden, spawn=self._spawn, limits=Limits(hasty=True))
+        )
+
+    def expect(self, bans: Sequence[str]) -> None:
+        with self._lock:
+            self._first.expect(bans)
+
+    def take(self, key: object, bans: Sequence[str]) -> Any:
+        with self._lock:
+            if self.forks:
+                return self._first.take(key, bans)
+            # One that is spawned serves all katas with the same bans, for it takes seconds to make.
+            mine = (key, tuple(bans))
+            if mine not in self._others:
+                self._others[mine], self._unused = self._unused or self._start(), None
+            return self._others[mine].take("lab", bans)
+
+    def dismiss(self, learner: Any) -> None:
+        with self._lock, contextlib.suppress(OSError):
+            learner.dismiss()
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+class Live:
+    """Calls the learner's functions, for one thread. See `Processes` for what threads share."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        space: Workspace,
+        processes: Processes,
+    ) -> None:
+        self.catalog, self.space = catalog, space
+        self._processes = processes
+        self._homes = dict(_homes(catalog))
+        self._seats: dict[str, _Seat] = {}
+        self._loaded: dict[object, str] = {}
+
+    def home(self, function: str) -> Home:
+        return self._homes[function]
+
+    def forget(self, names: set[str]) -> None:
+        """These files have changed: whatever came from them is to be loaded again."""
+        for name, seat in list(self._seats.items()):
+            mine = {self.catalog[name].file}
+            if isinstance(seat.found, Submission):
+                modules = seat.found.sources.keys() | seat.found.absent.keys()
+                mine |= {f"{module}.py" for module in modules}
+            if mine & names:
+                self._leave(seat)
+                del self._seats[name]
+
+    def renew(self, function: str) -> None:
+        """A fresh process for this function's kata."""
+        kata = self._homes[function].kata
+        seat = self._seats.get(kata.name) if kata else None
+        if seat is not None:
+            self._leave(seat)
+
+    def peak(self, function: str) -> int:
+        """Bytes that the process of this function's kata has had at most; 0 if nobody says."""
+        kata = self._homes[function].kata
+        seat = self._seats.get(kata.name) if kata else None
+        return _peak(seat.talk.learner.pid) if seat and seat.talk else 0
+
+    def load(self, function: str) -> None:
+        """Have this function's file loaded before it is called."""
+        kata = self._homes[function].kata
+        if kata is not None:
+            seat = self._seat(kata)
+            if isinstance(seat.found, Submission) and seat.refused is None:
+                with contextlib.suppress(failures.CheckFailed):
+                    self._talk(seat, kata)
+
+    def close(self) -> None:
+        for seat in self._seats.values():
+            self._leave(seat)
+        self._seats.clear()
+
+    def step(
+        self,
+        function: str,
+        args: tuple[Any, ...],
+        right: tuple[Any, ...] | None = None,
+        gradient_of: torch.Tensor | None = None,
+        seconds: float = CALL_SECONDS,
+        **kwargs: Any,
+    ) -> Step:
+        """Call the learner's function, and the reference.
+
+        right: what the reference is to get where that is something else. gradient_of: also what a
+        gradient of this size at the answer becomes at the first input; the reference's is always
+        there, the learner's if their answer is. seconds: what the call may take.
+        """
+        home = self._homes[function]
+        reference = getattr(home.reference, function)
+        alone = reference(*args, **kwargs)
+        truth = alone if right is None else reference(*right, **kwargs)
+        step = Step(
+            function,
+            home.kata.file if home.kata else f"{home.reference.__name__}.py",
+            home.kata.name if home.kata else "",
+            UNWRITTEN,
+            truth,
+            alone,
+        )
+        if gradient_of is not None:
+            step.right_gradient = _slope(reference, right or args, kwargs, gradient_of)
+        if home.kata is None:
+            step.said = f"these katas do not ask for {function}"
+            return step
+        self._fill(step, home.kata, args, kwargs, gradient_of, seconds)
+        return step
+
+    def _fill(
+        self,
+        step: Step,
+        kata: Kata,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        gradient_of: torch.Tensor | None,
+        seconds: float,
+    ) -> None:
+        seat = self._seat(kata)
+        if isinstance(seat.found, v.Verdict):
+            _from_verdict(step, seat.found)
+            return
+        assert isinstance(seat.found, Submission)
+        if step.function in seat.found.unwritten[kata.module]:
+            step.said = f"{step.function} is not written yet"
+            return
+        if seat.stops >= STOPS:
+            step.state = STOPPED
+            step.said = f"stopped {STOPS} times; save {kata.file} to try again"
+            return
+        started = time.monotonic()
+        try:
+            talk = self._talk(seat, kata)
+            if gradient_of is not None:
+                args = (args[0].clone().requires_grad_(), *args[1:])
+            talk.call_seconds = seconds
+            answer = talk.ask(step.function, args, kwargs)
+            step.seconds = talk.seconds
+            if answer.shape != step.right.shape:
+                step.state, step.kind = SHAPE, "shape"
+                step.said = f"returned shape {_shape(answer)}, expected {_shape(step.right)}"
+                return
+            step.state, step.yours = YOURS, answer
+            if gradient_of is not None:
+                step.gradient = self._gradient(talk, answer, gradient_of)
+        except failures.CheckFailed as failure:
+            self._failed(step, seat, failure)
+        finally:
+            seat.spent += time.monotonic() - started
+            if seat.talk is not None:
+                step.printed = seat.talk.learner.printed()[-SAID:]
+                if seat.spent > RENEW_SECONDS:
+                    self._leave(seat)
+
+    @staticmethod
+    def _gradient(talk: _Talk, answer: torch.Tensor, upstream: torch.Tensor) -> torch.Tensor | None:
+        with contextlib.suppress(failures.CheckFailed):
+            sent = talk.gradients(1, talk.calls[-1], upstream.to(answer.dtype))
+            return sent[0] if sent else None
+        return None
+
+    def _failed(self, step: Step, seat: _Seat, failure: failures.CheckFailed) -> None:
+        step.state, step.said, step.kind = RAISED, failure.message, failure.outcome
+        raised = failure.evidence.raised if failure.evidence else None
+        if raised is not None:
+            step.kind, step.where = raised.type, raised.where
+            if failure.message == f"raised {raised.type}" and raised.message:
+                step.said = raised.message[:SAID]
+        gone = (failures.TimedOut, failures.Crashed, failures.OutOfMemory)
+        if isinstance(failure, failures.TimedOut):
+            step.state = STOPPED
+        if isinstance(failure, gone):
+            seat.stops += 1
+        if isinstance(failure, gone) or seat.talk is None or not seat.talk.learner.healthy:
+            self._leave(seat)
+
+    def _seat(self, kata: Kata) -> _Seat:
+        seat = self._seats.get(kata.name)
+        if seat is None:
+            found = take_in(self.catalog, kata, self.space.path(kata), self.space.shown(kata))
+            seat = self._seats[kata.name] = _Seat(found)
+        return seat
+
+    def _talk(self, seat: _Seat, kata: Kata) -> _Talk:
+        """The conversation with a process that has this file loaded. Raises CheckFailed."""
+        if seat.refused is not None:
+            raise seat.refused
+        key = kata.name if self._processes.forks else kata.banned
+        if seat.talk is not None and self._loaded.get(key) == kata.name:
+            return seat.talk
+        assert isinstance(seat.found, Submission)
+        learner = self._processes.take((id(self), key), kata.banned)
+        reference = self._homes[kata.functions[0]].reference
+        talk = _Talk(seat.found, reference, learner, "cpu", set(), CALL_SECONDS)
+        seat.talk, seat.spent = talk, 0.0
+        try:
+            told = talk.load()
+        except failures.CheckFailed as failure:
+            seat.refused = failure
+            raise
+        missing = [name for name in kata.functions if told["functions"].get(name) != "function"]
+        if missing:
+            seat.refused = failures.CheckFailed(f"{kata.file} has no function {missing[0]}")
+            raise seat.refused
+        self._loaded[key] = kata.name
+        return talk
+
+    def _leave(self, seat: _Seat) -> None:
+        if seat.talk is not None and (self._processes.forks or not seat.talk.learner.healthy):
+            self._processes.dismiss(seat.talk.learner)
+        seat.talk = None
+
+
+def _homes(catalog: Catalog) -> Iterator[tuple[str, Home]]:
+    """Every function that the page draws: from these katas, or else from those that ship."""
+    known: set[str] = set()
+    for each in (catalog, load_catalog()):
+        for kata in each.ready:
+            reference = load_module(kata.reference)
+            for name in kata.functions:
+                if name not in known and hasattr(reference, name):
+                    known.add(name)
+                    yield name, Home(kata if each is catalog else None, reference)
+
+
+def _from_verdict(step: Step, verdict: v.Verdict) -> None:
+    """What there is to say of a file that was never loaded."""
+    step.said = verdict.message
+    if verdict.outcome == v.NOT_STARTED:
+        step.said = f"{step.function} is not written yet"
+        return
+    step.state, step.kind = BROKEN, verdict.outcome
+    step.where = verdict.raised.where if verdict.raised else None
+
+
+def _slope(
+    reference: Any, args: tuple[Any, ...], kwargs: dict[str, Any], upstream: torch.Tensor
+) -> torch.Tensor:
+    first = args[0].detach().clone().requires_grad_()
+    answer = reference(first, *args[1:], **kwargs)
+    slope: torch.Tensor = torch.autograd.grad(answer, first, upstream)[0]
+    return slope
+
+
+def _shape(tensor: torch.Tensor) -> str:
+    return f"({', '.join(map(str, tensor.shape))})"
+
+
+def _peak(pid: int) -> int:
+    """The most memory that a process has had, in bytes (Linux)."""
+    try:
+        told = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    lines = (line.split() for line in told.splitlines() if line.startswith("VmHWM:"))
+    return next((int(words[1]) << 10 for words in lines), 0)

@@ -1,0 +1,134 @@
+// 6. What it costs: many heads for the price of one, and the square of the length.
+
+import { h, s, fill, button, slider } from "./dom.js";
+import { frame } from "./frame.js";
+import { text } from "./numbers.js";
+import { announce } from "./notes.js";
+
+const HEADS = [1, 2, 4, 8, 16];
+const LENGTHS = [64, 128, 256, 512, 1024, 2048, 4096];
+const FIRST = 2048; // the longest that is measured without being asked for
+
+export default {
+  render({ model: hub, el }) {
+    const heads = new Map();
+    const lengths = new Map();
+    let chosen = 512;
+    let turn = 0;
+    const parts = frame(el, hub, {
+      id: "cost", number: "6", title: "Many heads for the price of one, and the square",
+      lede: "Cut a layer of width D into h heads of width D/h and it multiplies just as often: several ways of reading, for nothing. What does cost is length. Every word scores every other word, so twice the text is four times the work.",
+      note: [hub.live ? "Measured on your code as you look, on one processor of this machine: the best of three runs, and the most memory that your process had on top of what it had before. " : "Measured on the reference when this page was written, on one processor: the best of three runs. ", "Multiply-adds are counted from the formula: they stay the same. The softmax does not, for h heads have h times as many weights, and where that shows in the time it is for softmax that you pay."],
+    });
+    const pick = slider("n", LENGTHS, chosen, (n) => {
+      chosen = n;
+      draw();
+      if (!lengths.has(n)) measure([n]);
+    }, (n) => `${n} words`);
+    fill(parts.controls, h("div.group", pick, button("measure again", () => start(), ".preset")));
+    const left = h("div.half");
+    const right = h("div.half");
+    fill(parts.figure, h("div.costs", left, right));
+
+    const draw = () => {
+      fill(left, h("h3", "D = 256, 192 words", h("span.sub", "in h heads")), table());
+      fill(right, h("h3", "one head, d_k = 64", h("span.sub", "time and memory against length")), graph(), readout());
+    };
+    const table = () => {
+      const known = HEADS.map((n) => heads.get(n));
+      const most = Math.max(1e-9, ...known.filter(Boolean).flatMap((p) => [p.yours_ms ?? 0, p.right_ms]));
+      const W = 380;
+      const svg = s("svg.headsgraph", { viewBox: `0 0 ${W} 232`, role: "img", "aria-label": known.filter(Boolean).map((p) => `${p.heads} heads: ${text((p.yours_ms ?? p.right_ms))} milliseconds`).join(", ") || "being measured" },
+        s("text.axis", { x: 42, y: 14 }, "multiply-adds, millions"), s("text.axis", { x: 222, y: 14 }, "time, ms"));
+      HEADS.forEach((n, i) => {
+        const y = 28 + i * 40;
+        const point = known[i];
+        svg.append(s("text.headcount", { x: 30, y: y + 18, "text-anchor": "end" }, n));
+        if (!point) return svg.append(s("text.axis", { x: 42, y: y + 18 }, "…"));
+        const adds = point.multiply_adds;
+        const total = adds.projections + adds.scores + adds.blend;
+        let x = 42;
+        for (const name of ["projections", "scores", "blend"]) {
+          const wide = (adds[name] / total) * 120;
+          svg.append(s("rect", { class: `adds ${name}`, x, y: y + 4, width: wide - 1, height: 20, rx: 2 }, s("title", `${name}: ${text(adds[name] / 1e6, 1)} million`)));
+          x += wide;
+        }
+        svg.append(s("text.num", { x: x + 5, y: y + 18 }, text(total / 1e6, 1)));
+        const mine = point.yours_ms ?? point.right_ms;
+        svg.append(s("rect", { class: `time ${point.yours_ms == null ? "theirs" : "mine"}`, x: 222, y: y + 4, width: Math.max(1, (mine / most) * 100), height: 20, rx: 2 }),
+          s("path.ticked", { d: `M${222 + (point.right_ms / most) * 100} ${y}v28` }),
+          s("text.num", { x: 226 + Math.max(mine, point.right_ms) / most * 100, y: y + 18 }, text(mine, 1)));
+      });
+      return h("div", svg, h("p.keys", h("span.adds.projections", "four projections"), h("span.adds.scores", "scores"), h("span.adds.blend", "blend")));
+    };
+    const graph = () => {
+      const W = 420;
+      const H = 260;
+      const x = (n) => 46 + (Math.log2(n) - 6) * ((W - 76) / 6);
+      const points = [...lengths.values()].sort((a, b) => a.n - b.n);
+      const of = (key) => points.filter((p) => p[key]).map((p) => [p.n, p[key]]);
+      const y = (v) => H - 30 - (Math.log10(Math.max(v, 0.01)) + 2) * ((H - 48) / 5.2);
+      const path = (list) => list.map(([n, v], i) => `${i ? "L" : "M"}${x(n).toFixed(1)} ${y(v).toFixed(1)}`).join("");
+      const time = of("yours_ms").length ? "yours_ms" : "right_ms";
+      const anchor = of(time).at(-1);
+      const guide = anchor ? LENGTHS.map((n) => [n, anchor[1] * (n / anchor[0]) ** 2]).filter(([, v]) => v > 0.009) : [];
+      const dots = (list, kind) => list.map(([n, v]) => s("circle", { class: `${kind} ${n === chosen ? "here" : ""}`, cx: x(n), cy: y(v), r: n === chosen ? 5 : 3.2 }));
+      return s("svg.loglog", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": points.map((p) => `${p.n} words: ${text(p[time])} milliseconds${p.yours_mb ? `, ${text(p.yours_mb, 1)} megabytes` : ""}`).join("; ") || "nothing measured yet" },
+        [0.01, 0.1, 1, 10, 100, 1000].map((v) => [s("path.gridline", { d: `M46 ${y(v)}H${W - 30}` }), s("text.axis", { x: 40, y: y(v) + 4, "text-anchor": "end" }, v)]),
+        LENGTHS.map((n) => s("text.axis", { x: x(n), y: H - 10, "text-anchor": "middle" }, n)),
+        s("path.now", { d: `M${x(chosen)} 12V${H - 30}` }),
+        s("path.square", { d: path(guide) }), guide.length ? s("text.axis.squareword", { x: x(guide.at(-1)[0]) + 4, y: y(guide.at(-1)[1]) + 4 }, "n²") : null,
+        s("path.curve.reference", { d: path(of("right_ms")) }),
+        s("path.curve.memory", { d: path(of("yours_mb")) }), dots(of("yours_mb"), "memory"),
+        time === "yours_ms" ? [s("path.curve.time", { d: path(of("yours_ms")) }), dots(of("yours_ms"), "time")] : null);
+    };
+    const readout = () => {
+      const p = lengths.get(chosen);
+      const keys = h("p.keys", h("span.key.time", "time, ms"), h("span.key.memory", "memory, MB"), h("span.key.reference", "the reference's time"), h("span.key.square", "n²"));
+      if (!p) return [keys, h("p.readout", `${chosen} words: being measured …`)];
+      return [keys, h("p.readout", h("strong", `${chosen} words`), `: ${(chosen * chosen).toLocaleString("en")} scores, ${text(p.matrix_mb, p.matrix_mb < 1 ? 2 : 0)} MB for the matrix alone; `,
+        p.yours_ms == null ? `the reference takes ${text(p.right_ms, 2)} ms` : [h("strong", `${text(p.yours_ms, 2)} ms`), ` and ${p.yours_mb ? `${text(p.yours_mb, 1)} MB` : "unknown memory"} for yours, ${text(p.right_ms, 2)} ms for the reference`], ".")];
+    };
+    const measure = async (ns, hs = []) => {
+      const mine = turn;
+      for (const n of hs) {
+        const point = await hub.once("cost", { what: "heads", heads: n });
+        if (mine !== turn) return;
+        if (!point.unclear) heads.set(n, point);
+        draw();
+      }
+      for (const n of ns) {
+        const point = await hub.once("cost", { what: "length", n });
+        if (mine !== turn) return;
+        if (!point.unclear) lengths.set(n, point);
+        draw();
+      }
+      const told = [[...heads.values()].at(-1)?.step, [...lengths.values()].at(-1)?.step].filter(Boolean);
+      parts.tell(Object.fromEntries(told.map((step, i) => [i ? "the square" : "heads", step])));
+      announce(parts.figure.querySelector(".readout")?.textContent || "");
+    };
+    const start = () => {
+      turn += 1;
+      heads.clear();
+      lengths.clear();
+      draw();
+      measure(LENGTHS.filter((n) => n <= FIRST || n === chosen), HEADS);
+    };
+    // Measuring keeps a processor busy, so it waits until somebody looks, and until saves have ended.
+    let seen = false;
+    let stale = true;
+    let timer;
+    const begin = () => {
+      if (!seen || !stale) return;
+      stale = false;
+      start();
+    };
+    hub.on("saved", () => {
+      [stale, turn] = [true, turn + 1];
+      clearTimeout(timer);
+      timer = setTimeout(begin, 1000);
+    });
+    draw();
+    new IntersectionObserver((found) => ((seen = found.at(-1).isIntersecting), begin())).observe(el);
+  },
+};

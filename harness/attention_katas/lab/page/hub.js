@@ -1,0 +1,117 @@
+// Between the panels and whoever computes: one question in flight for each panel, the newest next.
+//
+// `model` has the methods of anywidget's: on("msg:custom", act) and send(message).
+
+export class Hub {
+  constructor(model) {
+    this.model = model;
+    this.listeners = {};
+    this.verdicts = {};
+    this.katas = [];
+    this.scene = null;
+    this.generation = 0;
+    this.waiting = new Map();
+    this.count = 0;
+    this.live = true;
+    model.on("msg:custom", (message) => this.hear(message));
+  }
+
+  on(event, act) {
+    (this.listeners[event] ||= []).push(act);
+  }
+
+  emit(event, ...what) {
+    for (const act of this.listeners[event] || []) act(...what);
+  }
+
+  hear(message) {
+    const { event } = message;
+    if (event === "answer") {
+      const answered = this.waiting.get(message.id);
+      this.waiting.delete(message.id);
+      answered?.(message);
+    } else if (event === "hello") {
+      Object.assign(this, { scene: message.scene, katas: message.katas, generation: message.generation });
+      this.live = !message.frozen;
+      for (const verdict of message.verdicts) this.verdicts[verdict.kata] = verdict;
+      this.emit("hello");
+    } else if (event === "saved") {
+      Object.assign(this, { generation: message.generation, katas: message.katas });
+      this.emit("saved", message.files);
+    } else if (event === "verdict") {
+      this.verdicts[message.kata] = message;
+      this.emit("verdict", message);
+    } else if (event === "line") {
+      if (!message.open) this.waiting.clear();
+      this.emit("line", message.open);
+    }
+  }
+
+  call(panel, ask, answered) {
+    const id = ++this.count;
+    this.waiting.set(id, answered);
+    this.model.send({ panel, id, ask });
+  }
+
+  once(panel, ask) {
+    return new Promise((answered) => this.call(panel, ask, answered));
+  }
+
+  // A function that asks; `show(answer, ask)` is called with answers, never more than one behind.
+  asker(panel, show) {
+    let busy = false;
+    let next = null;
+    let last = null;
+    const go = () => {
+      if (busy || !next) return;
+      const ask = next;
+      [next, busy] = [null, true];
+      const generation = this.generation;
+      this.call(panel, ask, (answer) => {
+        busy = false;
+        if (answer.unclear) this.emit("unclear", answer.unclear);
+        else show(answer, ask);
+        document.dispatchEvent(new CustomEvent("lab:shown", { detail: { panel, ask, answer, generation } }));
+        go();
+      });
+    };
+    const again = () => ((next = next || last), go());
+    this.on("saved", again);
+    this.on("line", (open) => open && ((busy = false), again()));
+    return (ask) => ((last = next = ask), go());
+  }
+
+  kata(name) {
+    return this.katas.find((kata) => kata.name === name);
+  }
+}
+
+// The line to `kata lab`: opened again when it was lost, as after a restart on the same port.
+export function socketModel() {
+  const acts = [];
+  const tell = (message) => acts.forEach((act) => act(message));
+  let socket;
+  let waiting = [];
+  const open = () => {
+    const token = new URLSearchParams(location.search).get("token") || "";
+    socket = new WebSocket(`ws://${location.host}/line?token=${encodeURIComponent(token)}`);
+    socket.onopen = () => {
+      waiting.forEach((text) => socket.send(text));
+      waiting = [];
+      tell({ event: "line", open: true });
+    };
+    socket.onmessage = (event) => tell(JSON.parse(event.data));
+    socket.onclose = () => {
+      tell({ event: "line", open: false });
+      setTimeout(open, 1000);
+    };
+  };
+  return {
+    open,
+    on: (_, act) => acts.push(act),
+    send(message) {
+      const text = JSON.stringify(message);
+      if (socket?.readyState === WebSocket.OPEN) socket.send(text);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// The learner's files: which functions are written, what the judge says, what to type next.
+
+import { h, fill } from "./dom.js";
+
+export const sign = (verdict) => (!verdict ? ["·", "not judged yet"] : verdict.judging ? ["…", "being judged"] : verdict.outcome === "passed" ? ["✓", "passed"] : verdict.outcome === "not started" ? ["○", "not started"] : ["✗", verdict.outcome]);
+
+export default {
+  render({ model: hub, el }) {
+    el.id = "katas";
+    el.setAttribute("class", "panel katas");
+    el.setAttribute("aria-label", "your files");
+    const list = h("ul.files");
+    fill(el, h("div.head", h("span.number", { "aria-hidden": "true" }, "✎"), h("h2", "Your files"), h("p.lede", "Everything above is computed by these. Save one, and every picture that uses it is drawn again; the judge says the rest.")), list);
+    const draw = () => fill(list, hub.katas.map((kata) => {
+      const verdict = hub.verdicts[kata.name];
+      const [mark, words] = sign(verdict);
+      const found = verdict?.diagnoses || [];
+      return h("li", { id: `kata-${kata.name}`, tabindex: -1, class: `file ${verdict?.judging ? "judging" : (verdict?.outcome || "").replace(" ", "-")}` },
+        h("h3", h("span.mark", { title: words }, mark), kata.title, h("code", kata.path)),
+        h("p", kata.functions.map((name) => [h("code", { class: kata.unwritten.includes(name) ? "unwritten" : "" }, name), " "])),
+        verdict && !verdict.judging ? h("p.fine", words, verdict.total ? `, ${verdict.passed} of ${verdict.total} checks` : "", verdict.raised ? `: ${verdict.raised}` : "", verdict.where ? ` (${verdict.where})` : "") : h("p.fine", words),
+        found.map((one) => h("p.says", h("code", one.function), " ", one.says, one.symptoms.length ? `: ${one.symptoms.join("; ")}` : "")),
+        h("p.fine", h("code", found[0]?.hint || (verdict?.outcome === "passed" ? `kata solution ${kata.name}` : kata.unwritten.length ? `kata show ${kata.name}` : `kata run ${kata.name}`))));
+    }));
+    hub.on("verdict", draw);
+    hub.on("saved", draw);
+    draw();
+  },
+};

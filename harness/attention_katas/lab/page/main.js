@@ -1,0 +1,16 @@
+// Starts the page: on its own, or frozen into one file.
+
+import { page } from "./page.js";
+import { socketModel } from "./hub.js";
+
+const frozen = document.getElementById("frozen");
+if (frozen) {
+  const { frozenModel } = await import("./reference.js");
+  const model = frozenModel(JSON.parse(frozen.textContent));
+  page(model, document.body);
+  model.open();
+} else {
+  const model = socketModel();
+  page(model, document.body);
+  model.open();
+}

@@ -1,0 +1,58 @@
+// Numbers as text and as colour.
+
+export const odd = (x) => typeof x === "string";
+
+export function text(x, digits = 2) {
+  if (x === "nan") return "NaN";
+  if (x === "inf") return "∞";
+  if (x === "-inf") return "−∞";
+  if (x == null) return "–";
+  if (x !== 0 && Math.abs(x) >= 1000) return x.toExponential(1).replace("-", "−").replace("e+", "e");
+  return x.toFixed(digits).replace("-", "−").replace(/^(−?)0\.0*$/, (all) => all.replace("−", ""));
+}
+
+// A weight in two or three characters: .68, 1, 0.
+export function short(x) {
+  if (odd(x)) return text(x);
+  if (x === 0) return "0";
+  const shown = x.toFixed(2);
+  return shown === "1.00" ? "1.0" : shown.replace("0.", ".").replace("-", "−");
+}
+
+export const sum = (row) => row.reduce((total, x) => (odd(x) ? NaN : total + x), 0);
+export const flat = (cells) => (Array.isArray(cells) ? cells.flatMap(flat) : [cells]);
+export const largest = (cells) => Math.max(1e-9, ...flat(cells).map((x) => (odd(x) || x == null ? 0 : Math.abs(x))));
+
+// Colours mix from the page's own, so that "none" is paper and "all" is ink, in either theme.
+// tests/test_lab_page.py computes the contrast of every pair that is used here.
+export const THEMES = {
+  light: { paper: [255, 255, 255], ink: [8, 48, 107], warm: [127, 59, 8], text: [0, 0, 0], over: [255, 255, 255] },
+  dark: { paper: [22, 26, 33], ink: [158, 208, 255], warm: [255, 176, 92], text: [255, 255, 255], over: [0, 0, 0] },
+};
+
+const asked = matchMedia("(prefers-color-scheme: dark)");
+// What carries data-theme, when the reader has chosen.
+export const surface = { el: document.documentElement };
+export const theme = () => surface.el.dataset.theme || (asked.matches ? "dark" : "light");
+export const onTheme = (act) => asked.addEventListener("change", act);
+
+const mix = (from, to, t) => from.map((x, i) => Math.round(x + (to[i] - x) * t));
+const css = (rgb) => `rgb(${rgb.join(", ")})`;
+
+function luminance(rgb) {
+  const [r, g, b] = rgb.map((x) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+export function contrast(one, other) {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+// What is drawn for t in -1 .. 1: the cell's colour, and a colour for text on it.
+export function shade(t, name = theme()) {
+  const colours = THEMES[name];
+  const cell = mix(colours.paper, t < 0 ? colours.warm : colours.ink, Math.min(Math.abs(t), 1));
+  const better = contrast(cell, colours.text) >= contrast(cell, colours.over) ? colours.text : colours.over;
+  return { fill: css(cell), text: css(better), ratio: contrast(cell, better) };
+}

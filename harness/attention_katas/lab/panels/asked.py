@@ -1,0 +1,48 @@
+"""Reading what the page asks for. Nothing that it says is believed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+
+class Unclear(ValueError):
+    """The page asked for something that there is not."""
+
+
+def numeral(asked: dict[str, Any], name: str, least: float, most: float) -> float:
+    """A number, brought into its range."""
+    value = asked.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise Unclear(f"{name} is not a number")
+    return min(max(float(value), least), most)
+
+
+def whole(asked: dict[str, Any], name: str, least: int, most: int) -> int:
+    return round(numeral(asked, name, least, most))
+
+
+def switch(asked: dict[str, Any], name: str) -> bool:
+    return asked.get(name) is True
+
+
+def one_of(asked: dict[str, Any], name: str, known: Sequence[Any]) -> Any:
+    value = asked.get(name)
+    if isinstance(value, list | dict) or value not in known:
+        raise Unclear(f"there is no {name} {str(value)[:40]!r}")
+    return value
+
+
+def points(asked: dict[str, Any], name: str, count: int, most: float) -> list[tuple[float, float]]:
+    """So many places in the plane."""
+    value = asked.get(name)
+    if not isinstance(value, list) or len(value) != count:
+        raise Unclear(f"{name} are not {count} points")
+    found = []
+    for point in value:
+        if not isinstance(point, list) or len(point) != 2:
+            raise Unclear(f"{name} holds something that is no point")
+        x, y = (numeral({"": each}, "", -most, most) for each in point)
+        found.append((x, y))
+    return found

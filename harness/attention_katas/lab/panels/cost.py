@@ -1,0 +1,106 @@
+"""What attention costs: multiply-adds counted, time and memory measured on the learner's code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from attention_katas.lab import plain
+from attention_katas.lab.live import MEASURE_SECONDS, Live
+from attention_katas.lab.panels import asked as ask
+
+WIDTH, LENGTH = 256, 192
+HEADS = (1, 2, 4, 8, 16)
+D_K = 64
+LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
+TIMES = 3
+
+
+def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
+    """asked: what is "heads" and heads, or "length" and n. One point of a curve."""
+    if ask.one_of(asked, "what", ("heads", "length")) == "heads":
+        return _heads(live, ask.one_of(asked, "heads", HEADS))
+    return _length(live, ask.one_of(asked, "n", LENGTHS))
+
+
+def multiply_adds(length: int, width: int, heads: int) -> dict[str, int]:
+    """Of multi-head attention without a mask: four projections, scores, blend."""
+    size = width // heads
+    return {
+        "projections": 4 * length * width * width,
+        "scores": heads * length * length * size,
+        "blend": heads * length * length * size,
+    }
+
+
+def many_heads(heads: int) -> tuple[Any, ...]:
+    """Arguments of multi_head_attention."""
+    draw = _drawing(heads)
+    weights = {f"w_{name}": draw(WIDTH, WIDTH) / WIDTH**0.5 for name in "qkvo"}
+    weights |= {f"b_{name}": draw(WIDTH) for name in "qkvo"}
+    return draw(1, LENGTH, WIDTH), weights, heads
+
+
+def one_head(length: int) -> tuple[Any, ...]:
+    """Arguments of scaled_dot_product_attention: q, k, v (1, 1, n, 64)."""
+    draw = _drawing(length)
+    return tuple(draw(1, 1, length, D_K) for _ in "qkv")
+
+
+def _drawing(seed: int) -> Callable[..., torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return lambda *shape: torch.randn(*shape, generator=generator)
+
+
+def matrix_mb(length: int) -> float:
+    """What the scores alone take, in float32."""
+    return 4 * length * length / 1e6
+
+
+def timed(function: Callable[..., Any], inputs: tuple[Any, ...]) -> float:
+    """Milliseconds of one call: the best of some."""
+    spent = []
+    for _ in range(TIMES):
+        started = time.perf_counter()
+        function(*inputs)
+        spent.append(1000 * (time.perf_counter() - started))
+    return min(spent)
+
+
+def _heads(live: Live, heads: int) -> dict[str, Any]:
+    return {
+        **_measure(live, "multi_head_attention", many_heads(heads)),
+        "heads": heads,
+        "multiply_adds": multiply_adds(LENGTH, WIDTH, heads),
+    }
+
+
+def _length(live: Live, length: int) -> dict[str, Any]:
+    found = _measure(live, "scaled_dot_product_attention", one_head(length))
+    return {**found, "n": length, "matrix_mb": matrix_mb(length)}
+
+
+def _measure(live: Live, function: str, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """The best time in ms, yours and the reference's, and your megabytes on top at the peak."""
+    live.renew(function)
+    live.load(function)
+    before, mine = live.peak(function), []
+    for _ in range(TIMES):
+        step = live.step(function, inputs, seconds=MEASURE_SECONDS)
+        if step.yours is None:
+            break
+        mine.append(1000 * step.seconds)
+    memory = live.peak(function) - before if step.yours is not None and before else 0
+    # What was computed is too much to be sent.
+    agrees = step.yours is not None and plain.near(step.yours, step.right)
+    step.right = step.alone = torch.zeros(0)
+    step.yours = None if step.yours is None else step.right
+    return {
+        "step": {**step.shown(), "agrees": agrees, "alone": False},
+        "yours_ms": min(mine, default=None),
+        "right_ms": timed(getattr(live.home(function).reference, function), inputs),
+        "yours_mb": memory / 1e6 if memory else None,
+    }

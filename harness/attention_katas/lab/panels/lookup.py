@@ -1,0 +1,71 @@
+"""The soft lookup: one query that is dragged, four keys, four values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from attention_katas.lab import plain, scene
+from attention_katas.lab.live import Live, Step
+from attention_katas.lab.panels import asked as ask
+
+EDGE = 3.0
+
+
+def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
+    """Scores, weights and the blend, and what the weights are like.
+
+    asked: query [x, y], values (4 points), d_k, divide (by sqrt(d_k)), temperature.
+    """
+    ((x, y),) = ask.points({"query": [asked.get("query")]}, "query", 1, EDGE)
+    values = torch.tensor(ask.points(asked, "values", len(scene.WORDS), EDGE), dtype=torch.float64)
+    width = ask.one_of(asked, "d_k", scene.WIDTHS)
+    divide = ask.switch(asked, "divide")
+    temperature = ask.numeral(asked, "temperature", 0.05, 20.0)
+    q, k = scene.lookup_vectors((x, y), width)
+
+    scores = live.step("scaled_scores" if divide else "attention_scores", (q, k))
+    weights = softmax(live, scores, temperature)
+    # The capstone divides by sqrt(d_k) on its own; a longer query undoes what is not wanted.
+    stretch = (1.0 if divide else width**0.5) / temperature
+    batched = (q[None, None] * stretch, k[None, None], values[None, None])
+    blend = live.step("scaled_dot_product_attention", batched, causal=False)
+    return {
+        "scores": scores.shown(0),
+        "weights": weights.shown(0),
+        "blend": blend.shown((0, 0, 0)),
+        "figures": figures(scores, weights),
+    }
+
+
+def softmax(live: Live, scores: Step, temperature: float = 1.0) -> Step:
+    """The learner's softmax of the scores (rows), with the gradient of its largest weight."""
+    right = scores.right / temperature
+    top = torch.zeros_like(right).scatter(-1, right.argmax(-1, keepdim=True), 1.0)
+    return live.step("softmax", (scores.value / temperature,), (right,), gradient_of=top, dim=-1)
+
+
+def figures(scores: Step, weights: Step) -> dict[str, Any]:
+    """Spread, entropy (nats), largest weight and size of the gradient, as means over the rows."""
+    mine = measures(scores.value, weights.value, weights.gradient)
+    if weights.yours is None or weights.gradient is None:
+        mine["gradient"] = None
+    return {
+        "yours": mine if weights.yours is not None else None,
+        "right": measures(scores.right, weights.right, weights.right_gradient),
+    }
+
+
+def measures(
+    scores: torch.Tensor, weights: torch.Tensor, gradient: torch.Tensor | None
+) -> dict[str, Any]:
+    """Of scores and weights (rows, keys), and of the gradient that came back."""
+    told = {
+        "spread": scores.std(-1, correction=0).mean(),
+        "entropy": -torch.xlogy(weights, weights).sum(-1).mean(),
+        "largest": weights.amax(-1).mean(),
+    }
+    if gradient is not None:
+        told["gradient"] = gradient.norm(dim=-1).mean()
+    return {name: plain.number(float(value)) for name, value in told.items()}

@@ -1,0 +1,64 @@
+"""One head on the sentence: every word's weights over all words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from attention_katas.lab import scene
+from attention_katas.lab.live import Live, Step
+from attention_katas.lab.panels import asked as ask
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the page has chosen: a head on a sentence, and how it is used."""
+
+    head: scene.Head
+    causal: bool
+    divide: bool
+
+
+def chosen(asked: dict[str, Any]) -> Chosen:
+    sentence = ask.one_of(asked, "sentence", tuple(scene.SENTENCES))
+    name = ask.one_of(asked, "head", scene.head_names())
+    return Chosen(
+        scene.head(name, sentence), ask.switch(asked, "causal"), asked.get("divide") is not False
+    )
+
+
+def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
+    """asked: sentence, head, causal, divide. Scores, the mask if there is one, and weights."""
+    found = chosen(asked)
+    scores = live.step(
+        "scaled_scores" if found.divide else "attention_scores", (found.head.q, found.head.k)
+    )
+    mask = masking(live, found) if found.causal else None
+    weights = weighing(live, found, scores)
+    told = {
+        "tokens": found.head.tokens,
+        "scores": scores.shown(),
+        "weights": weights.shown(() if not found.causal else (0, 0)),
+    }
+    if mask is not None:
+        told["mask"] = mask.shown()
+    return told
+
+
+def masking(live: Live, found: Chosen) -> Step:
+    size = len(found.head.tokens)
+    return live.step("causal_mask", (size, size))
+
+
+def weighing(live: Live, found: Chosen, scores: Step) -> Step:
+    """(T, T), or (1, 1, T, T) with the mask."""
+    if found.causal:
+        return live.step("masked_weights", (scores.value[None, None],), (scores.right[None, None],))
+    return live.step("softmax", (scores.value,), (scores.right,), dim=-1)
+
+
+def as_asked(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Scores with -inf where the mask forbids."""
+    return scores.masked_fill(~mask.bool(), float("-inf"))

@@ -1,0 +1,32 @@
+"""One word's row, followed through score, scale, mask, softmax and blend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attention_katas.lab.live import Live
+from attention_katas.lab.panels import asked as ask
+from attention_katas.lab.panels.sentence import chosen, masking, weighing
+
+
+def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
+    """asked: as for the sentence, and row."""
+    found = chosen({**asked, "divide": True})
+    head = found.head
+    row = ask.whole(asked, "row", 0, len(head.tokens) - 1)
+    score = live.step("attention_scores", (head.q, head.k))
+    scale = live.step("scaled_scores", (head.q, head.k))
+    weights = weighing(live, found, scale)
+    inputs = tuple(each[None, None] for each in (head.q, head.k, head.v))
+    blend = live.step("scaled_dot_product_attention", inputs, causal=found.causal)
+    told = {
+        "tokens": head.tokens,
+        "query": head.q[row].tolist(),
+        "score": score.shown(row),
+        "scale": scale.shown(row),
+        "softmax": weights.shown((0, 0, row) if found.causal else row),
+        "blend": blend.shown((0, 0, row)),
+    }
+    if found.causal:
+        told["mask"] = masking(live, found).shown(row)
+    return told

@@ -1,0 +1,476 @@
+"""The page of the lab in a real browser: what is drawn, and that everybody can use it.
+
+Without a browser only the contrasts are tested; the rest is skipped and says so. It takes
+Chromium (KATA_BROWSER, or `chromium` on the path) and `pip install -e '.[browser]'`.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from attention_katas.lab import export, scene
+from tests import labs
+
+PAGE = Path(export.__file__).parent / "page"
+PANELS = ("lookup", "width", "sentence", "steps", "wiring", "cost")
+
+
+class Page:
+    """A page of the lab, with the words that the tests need."""
+
+    def __init__(self, tab, lab):
+        self.tab, self.lab = tab, lab
+        self.faults, self.asked = [], []
+        tab.set_default_timeout(20_000)
+        tab.on("pageerror", lambda error: self.faults.append(str(error)))
+        tab.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else 0)
+        tab.on("request", lambda request: self.asked.append(request.url))
+
+    def open(self, *panels):
+        self.tab.goto(self.lab.url)
+        self.tab.wait_for_selector("html[data-ready]")
+        self.shown(*(panels or ("lookup", "sentence")))
+        return self
+
+    def shown(self, *panels, generation=None):
+        """Wait until these panels show what is in the files now."""
+        now = self.lab.lab.generation if generation is None else generation
+        for name in panels:
+            self.tab.wait_for_selector(f'#{name}[data-generation="{now}"]')
+        return self
+
+    def save(self, source, name="softmax.py", panels=("lookup", "sentence")):
+        return self.shown(*panels, generation=self.lab.write(name, source))
+
+    def text(self, selector):
+        return self.tab.locator(selector).first.inner_text()
+
+    def count(self, selector):
+        return self.tab.locator(selector).count()
+
+    def weights(self):
+        """What the bars of the lookup say, by word."""
+        bars = self.tab.locator('#lookup .bars[aria-label="weights"] .bar').all_inner_texts()
+        return dict(line.split("\n")[:: len(line.split("\n")) - 1] for line in bars)
+
+    def until(self, script, *args):
+        self.tab.wait_for_function(script, *args)
+
+    def settled(self):
+        """Wait until nothing is being asked any more."""
+        self.tab.wait_for_function(
+            """() => new Promise((done) => {
+              const el = document.querySelector("#lookup"), before = el.dataset.answers;
+              setTimeout(() => done(el.dataset.answers === before), 120);
+            })"""
+        )
+
+
+@pytest.fixture
+def page(chromium, lab):
+    """`page.open()` is the lab's page; options of a browser context by indirect parameter."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    found = Page(context.new_page(), lab)
+    yield found
+    context.close()
+    assert not found.faults
+    own = f"127.0.0.1:{lab.port}/"
+    assert all(own in url or url.startswith(("blob:", "data:")) for url in found.asked)
+
+
+def small(chromium, lab, **options):
+    context = chromium.new_context(
+        viewport={"width": 375, "height": 800}, has_touch=True, is_mobile=True, **options
+    )
+    return Page(context.new_page(), lab)
+
+
+def test_each_panel_draws_the_right_solution(page):
+    page.open("lookup", "width", "sentence", "steps", "wiring")
+    page.tab.locator("#cost").scroll_into_view_if_needed()
+    page.tab.wait_for_selector("#cost[data-states]")
+    for name in PANELS:
+        states = page.tab.locator(f"#{name}").get_attribute("data-states").split()
+        assert set(states) == {"yours"}, name
+        assert not page.count(f"#{name} .banner"), name
+        assert not page.count(f"#{name} .chip.off"), name
+    assert page.weights() == {"animal": "0.74", "street": "0.12", "cross": "0.02", "tired": "0.12"}
+    assert "Σ = 1.000" in page.text("#lookup .line")
+    assert "animal 0.78" in page.text("#sentence .readout")
+    assert page.count("#sentence .heat .sum.wrong") == 0
+    assert "scale.py" in page.text("#steps li:nth-child(2)")
+    assert page.count("#width .graph") == 4
+    assert page.count("#wiring .wires") == 2
+    assert "ms" in page.text("#cost .readout")
+
+
+def test_the_query_is_dragged(page):
+    page.open()
+    plane = page.tab.locator("#lookup .plane").first.bounding_box()
+    handle = page.tab.locator('[data-handle="query"] .grip').bounding_box()
+    page.tab.mouse.move(handle["x"] + 12, handle["y"] + 12)
+    page.tab.mouse.down()
+    for x, y in ((0.75, 0.3), (0.9, 0.15)):
+        page.tab.mouse.move(plane["x"] + x * plane["width"], plane["y"] + y * plane["height"])
+    page.tab.mouse.up()
+    page.settled()
+    assert float(page.weights()["animal"]) > 0.98
+
+
+def test_a_value_is_dragged_and_the_blend_follows(page):
+    page.open()
+    before = page.tab.locator("#lookup .giving .blend .shaft").get_attribute("d")
+    page.tab.locator('[data-handle="value 0"]').focus()
+    page.tab.keyboard.press("Shift+ArrowUp")
+    page.settled()
+    assert page.tab.locator("#lookup .giving .blend .shaft").get_attribute("d") != before
+    assert page.weights()["animal"] == "0.74"
+
+
+def test_without_the_division_wide_vectors_collapse(page):
+    page.open()
+    page.tab.locator("#lookup .slider input").first.focus()
+    for _ in range(6):
+        page.tab.keyboard.press("ArrowRight")
+    page.settled()
+    assert page.weights()["animal"] == "0.74"
+    page.tab.locator("#lookup").get_by_role("switch").focus()
+    page.tab.keyboard.press("Space")
+    page.settled()
+    assert float(page.weights()["animal"]) > 0.99
+    gradient = page.text("#lookup .figures dd:last-of-type")
+    assert float(gradient.split()[0].split("t")[0]) < 0.01
+
+
+def test_keyboard_alone(page):
+    page.open("lookup", "sentence", "wiring")
+    page.tab.locator('[data-handle="query"]').focus()
+    page.tab.keyboard.press("Home")
+    page.settled()
+    assert set(page.weights().values()) == {"0.25"}
+    page.tab.keyboard.press("Shift+ArrowRight")
+    page.settled()
+    assert (
+        page.tab.locator('[data-handle="query"]').get_attribute("aria-valuetext") == "x 0.5, y 0.0"
+    )
+    page.tab.get_by_role("spinbutton", name="y").fill("-2.5")
+    page.settled()
+    assert float(page.weights()["street"]) > 0.9
+    page.tab.get_by_role("button", name="far toward animal").press("Enter")
+    page.settled()
+    assert float(page.weights()["animal"]) > 0.95
+    page.until("() => document.querySelector('.live').textContent.startsWith('animal 0.9')")
+
+    page.tab.locator("#sentence .token.asks").focus()
+    page.tab.keyboard.press("ArrowRight")
+    assert "“was” attends to" in page.text("#sentence .readout")
+    page.tab.locator("#sentence svg.heat").focus()
+    page.tab.keyboard.press("ArrowDown")
+    page.tab.keyboard.press("ArrowRight")
+    page.until(
+        "() => /“too” → “animal”/.test(document.querySelector('#sentence .readout').innerText)"
+    )
+    assert page.count("#sentence .cross") == 2
+
+    page.tab.locator('#wiring [data-row="2"]').nth(1).focus()
+    page.tab.keyboard.press("Enter")
+    assert page.text("#wiring .half:nth-child(2) h4") == "“noir” attends to"
+
+
+BUGS = {
+    "no sum": labs.NO_SUM,
+    "overflow": labs.OVERFLOW,
+    "wrong axis": labs.WRONG_AXIS,
+    "syntax": labs.SYNTAX,
+    "halved": labs.HALVED,
+}
+
+
+def test_five_bugs_are_told_apart(page):
+    page.open()
+    seen = {}
+    for name, source in BUGS.items():
+        page.save("import torch\n\n\n" + source)
+        seen[name] = {
+            "sum": page.text("#lookup .line").split(":")[0].split(",")[0],
+            "banner": page.text("#lookup .banner") if page.count("#lookup .banner") else "",
+            "chip": page.text("#lookup .chip:nth-child(2) em"),
+            "matrices": page.count("#sentence .matrix"),
+        }
+    told = {json.dumps(each) for each in seen.values()}
+    assert len(told) == 5
+    assert seen["no sum"]["sum"] == "Σ = 1.345"
+    assert seen["overflow"]["banner"].startswith("NaN")
+    assert seen["syntax"]["banner"].startswith("softmax raised softmax.py:4 SyntaxError")
+    assert seen["wrong axis"]["sum"] == "Σ = 4.000"
+    assert seen["halved"]["sum"] == "Σ = 1.000"
+    assert seen["halved"]["chip"] == "yours, not as the reference"
+    assert seen["halved"]["matrices"] == 3
+
+
+def test_the_diagnosis_stands_beside_the_picture(page):
+    page.open()
+    page.save("import torch\n\n\n" + labs.WRONG_AXIS)
+    tutor = page.tab.locator("#lookup .tutor")
+    tutor.wait_for()
+    assert "sums along the wrong axis" in tutor.inner_text()
+    assert "kata hint softmax --level 2" in tutor.inner_text()
+    page.tab.wait_for_selector("#sentence .tutor")
+    assert not page.count("#wiring .tutor")
+
+
+def test_what_is_not_written_is_drawn_by_the_reference(page):
+    page.open()
+    page.shown("lookup", generation=page.lab.unwrite("softmax"))
+    chip = page.tab.locator("#lookup .chip.unwritten")
+    assert "not written yet" in chip.inner_text()
+    assert chip.get_by_role("link").inner_text() == "kata show softmax"
+    assert page.count("#lookup .bars.theirs") == 1
+    assert page.weights()["animal"] == "0.74"
+
+
+def test_an_exception_keeps_the_last_picture(page):
+    page.open()
+    page.tab.locator('[data-handle="query"]').press("Home")
+    page.settled()
+    page.save(labs.RAISES)
+    assert "softmax.py:2" in page.text("#lookup .banner")
+    assert "return x.no_such_method()" in page.text("#lookup .banner")
+    assert page.count("#lookup .bars.old") == 1
+    assert set(page.weights().values()) == {"0.25"}
+
+
+def test_an_endless_loop_does_not_end_the_page(page):
+    page.open()
+    page.save(labs.ENDLESS, panels=("lookup",))
+    assert "stopped" in page.text("#lookup .banner")
+    before = page.lab.lab.generation
+    page.lab.restore()
+    page.shown("lookup", generation=page.lab.wait(before))
+    assert not page.count("#lookup .banner")
+
+
+def test_masked_zero_and_nan_look_different(page):
+    page.open()
+    page.tab.locator("#sentence").get_by_role("switch", name="causal mask").check()
+    page.tab.wait_for_selector("#sentence .heat .cell.hidden")
+    masked = page.tab.locator("#sentence .heat .cell.hidden").first
+    assert "url(" in masked.evaluate("el => getComputedStyle(el).fill")
+    assert page.count("#sentence .heat .cell.hidden") == 66
+    page.tab.locator('#sentence input[value="scores"]').check()
+    assert "−∞" in page.text("#sentence .scale")
+    page.tab.locator("#sentence").get_by_role("switch", name="causal mask").uncheck()
+    page.tab.locator('#sentence input[value="weights"]').check()
+    page.save(labs.OVERFLOW)
+    assert page.count("#sentence .matrix.mine .cell.lost") > 0
+    assert page.count("#sentence .matrix.mine text.zero") > 0
+    assert page.count("#sentence .matrix.mine .cell.hidden") == 0
+
+
+def test_touch_at_375_pixels(chromium, lab):
+    page = small(chromium, lab, color_scheme="dark").open(*PANELS[:5])
+    assert page.tab.evaluate("document.documentElement.scrollWidth") <= 375
+    plane = page.tab.locator("#lookup .plane").first
+    plane.scroll_into_view_if_needed()
+    box = plane.bounding_box()
+    page.tab.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.settled()
+    assert set(page.weights().values()) == {"0.25"}
+    page.tab.locator("#sentence .token", has_text="tired").tap()
+    assert "“tired” attends to animal" in page.text("#sentence .readout")
+    assert page.tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 26, 33)"
+    page.save("import torch\n\n\n" + labs.WRONG_AXIS)
+    page.tab.wait_for_selector("#lookup .tutor")
+    assert page.tab.evaluate("document.documentElement.scrollWidth") <= 375
+    assert not page.faults
+    page.tab.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("state", ["right", "wrong"])
+def test_axe_finds_nothing(chromium, lab, theme, state):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    context = chromium.new_context(color_scheme=theme, bypass_csp=True, reduced_motion="reduce")
+    page = Page(context.new_page(), lab).open(*PANELS[:5])
+    if state == "wrong":
+        page.save("import torch\n\n\n" + labs.WRONG_AXIS)
+        page.save("def scaled_scores(q, k):\n    return q @ k\n", "scale.py")
+        page.shown("lookup", generation=page.lab.unwrite("cross-attention"))
+    found = axe.Axe().run(page.tab).response["violations"]
+    told = [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found]
+    context.close()
+    assert not told
+
+
+def test_a_foreign_page_cannot_drive_it(chromium, lab, tmp_path):
+    (tmp_path / "evil.html").write_text("<!doctype html><title>evil</title>")
+    serve = functools.partial(Quiet, directory=str(tmp_path))
+    other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve)
+    threading.Thread(target=other.serve_forever).start()
+    tab = chromium.new_context().new_page()
+    try:
+        tab.goto(f"http://127.0.0.1:{other.server_port}/evil.html")
+        opened = tab.evaluate(
+            """(address) => new Promise((done) => {
+              const line = new WebSocket(address);
+              line.onopen = () => done("open");
+              line.onerror = () => done("refused");
+            })""",
+            f"ws://127.0.0.1:{lab.port}/line?token={labs.TOKEN}",
+        )
+        read = tab.evaluate("(url) => fetch(url).then((a) => a.text(), () => 'refused')", lab.url)
+    finally:
+        tab.context.close()
+        other.shutdown()
+        other.server_close()
+    assert (opened, read) == ("refused", "refused")
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def test_the_exported_file_says_what_the_lab_says(chromium, lab, tmp_path):
+    path = export.write(tmp_path)
+    with lab.line() as line:
+        right = labs.ask(line, "lookup", **labs.LOOKUP)
+        heads = {
+            name: labs.ask(line, "sentence", sentence="wide", head=name, causal=True, divide=True)
+            for name in ("A", "B", "L3H1")
+        }
+        wiring = labs.ask(line, "wiring")
+        steps = labs.ask(line, "steps", sentence="tired", head="L3H1", causal=False, row=10)
+    tab = chromium.new_context().new_page()
+    asked, faults = [], []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("pageerror", lambda error: faults.append(str(error)))
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("#lookup[data-states]")
+    tell = """([panel, ask]) => {
+      const data = JSON.parse(document.getElementById("frozen").textContent);
+      return labReference[panel](data, ask);
+    }"""
+    kept = "window.labReference = modules['reference.js'].PANELS;"
+    tab.add_script_tag(content=f"{export.script('reference.js')}\n{kept}")
+
+    def told(panel, **ask):
+        return tab.evaluate(tell, [panel, ask])
+
+    assert flat(told("lookup", **labs.LOOKUP)["weights"]["right"]) == near(
+        right["weights"]["right"]
+    )
+    assert flat(told("lookup", **labs.LOOKUP)["blend"]["right"]) == near(right["blend"]["right"])
+    mine, theirs = told("lookup", **labs.LOOKUP)["figures"]["right"], right["figures"]["right"]
+    assert mine == pytest.approx(theirs, abs=1e-6)
+    for name, head in heads.items():
+        found = told("sentence", sentence="wide", head=name, causal=True, divide=True)
+        assert flat(found["weights"]["right"]) == near(head["weights"]["right"])
+    assert flat(told("wiring")["cross"]["right"]) == near(wiring["cross"]["right"])
+    assert flat(told("wiring")["self"]["right"]) == near(wiring["self"]["right"])
+    found = told("steps", sentence="tired", head="L3H1", causal=False, row=10)
+    assert flat(found["blend"]["right"]) == near(steps["blend"]["right"])
+    assert "the reference's" in tab.locator("#lookup .chip").first.inner_text()
+    assert not faults
+    assert asked == [path.as_uri()]
+    tab.context.close()
+
+
+def flat(cells):
+    return [x for each in cells for x in flat(each)] if isinstance(cells, list) else [cells]
+
+
+def near(cells):
+    return pytest.approx(flat(cells), abs=1e-6)
+
+
+def test_a_picture_is_saved(page, tmp_path):
+    page.open()
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.tab.expect_download() as waiting:
+            page.tab.locator("#lookup .save").get_by_role("button", name=kind).click()
+        target = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(target)
+        assert target.name == f"attention-lookup.{kind.lower()}"
+        assert target.read_bytes().startswith(start)
+    drawn = (tmp_path / "attention-lookup.svg").read_text(encoding="utf-8")
+    assert drawn.count(">animal<") == 4  # a key, a value, and a bar of each kind
+    assert drawn.count("rgb(213, 94, 0)") >= 8  # the reference's ticks
+    assert "var(" not in drawn
+
+
+# Without a browser.
+
+AGAINST = {  # text on what it stands on: 4.5 by WCAG AA; marks: 3
+    "text": {
+        "text": ("paper", "well", "taught", "bad-wash"),
+        "soft": ("paper", "well", "track", "taught", "bad-wash"),
+        "yours-deep": ("paper", "well"),
+        "ref-text": ("paper", "well"),
+        "bad": ("paper", "well", "bad-wash"),
+        "good": ("paper", "well"),
+        "on-yours": ("yours",),
+    },
+    "marks": {
+        "yours": ("paper", "well", "track"),
+        "ref": ("paper", "well", "track"),
+        "stand": ("paper", "well"),
+        "faint": ("paper", "well"),
+        "bad": ("track",),
+    },
+}
+
+
+def themes():
+    style = (PAGE / "style.css").read_text(encoding="utf-8")
+    light = style[style.index(":root {") : style.index("@media")]
+    dark = style[style.index(':root[data-theme="dark"]') : style.index("* { box-sizing")]
+    again = style[
+        style.index("@media (prefers-color-scheme: dark)") : style.index(':root[data-theme="dark"]')
+    ]
+    colours = [dict(re.findall(r"--([\w-]+): (#\w{6})", part)) for part in (light, dark, again)]
+    assert colours[1] == colours[2]
+    return {"light": colours[0], "dark": {**colours[0], **colours[1]}}
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("kind", "least"), [("text", 4.5), ("marks", 3.0)])
+def test_contrasts(theme, kind, least):
+    colours = themes()[theme]
+    found = {
+        f"{mark} on {ground}": round(contrast(colours[mark], colours[ground]), 2)
+        for mark, grounds in AGAINST[kind].items()
+        for ground in grounds
+    }
+    assert not {pair: ratio for pair, ratio in found.items() if ratio < least}
+
+
+def test_numbers_can_be_read_on_every_shade(page):
+    page.open()
+    ratios = page.tab.evaluate(
+        """async () => {
+          const { shade } = await import("./numbers.js");
+          const steps = Array.from({ length: 201 }, (_, i) => i / 100 - 1);
+          return ["light", "dark"].flatMap((theme) => steps.map((t) => shade(t, theme).ratio));
+        }"""
+    )
+    assert min(ratios) >= 4.5
+    assert len(scene.WIDTHS) == 9
