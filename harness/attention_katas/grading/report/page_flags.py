@@ -15,8 +15,8 @@ def lost(report: Report) -> str:
         "lost",
         f"Could not be graded <small>{len(lines):,}</small>",
         p(
-            "A fault of ours or of the machine. It costs nobody a point, and the same "
-            "<code>kata grade</code> tries again.",
+            "A fault of ours or of the machine, or the grading was stopped before. It costs nobody "
+            "a point, and the same <code>kata grade</code> tries again.",
             "soft",
         ),
         table(("student", "kata", "why"), lines),
