@@ -68,7 +68,9 @@ def alike(report: Report) -> str:
         "The same syntax tree, whatever the variables are called and however it is laid out. "
         "<strong>A reason to look, not a proof</strong>: two people who sat in the same tutorial, "
         "or read the same page, write the same code. Wrong code that is the same says more than "
-        "right code, and long code more than short; the list is in that order.",
+        "right code, and long code more than short; the list is in that order. "
+        "Files are compared as a whole, and function by function those that a kata asks for. Code "
+        "that was moved into helpers of its own, or rewritten line by line, is not found.",
         "soft",
     )
     left = [
@@ -102,4 +104,5 @@ def alike(report: Report) -> str:
 def _likeness(one: Likeness) -> str:
     how = "to the letter, " if one.verbatim else ""
     right = "right" if one.right else "<strong>wrong</strong>"
-    return f"{text(one.kata)}: {how}{right}, {one.size:,} nodes"
+    only = f" (only {text(', '.join(one.functions))})" if one.functions else ""
+    return f"{text(one.kata)}{only}: {how}{right}, {one.size:,} nodes"
