@@ -55,13 +55,17 @@ class Group:
 
 @dataclass
 class Alike:
-    """groups: the weightiest first. The rest: how many forms were left out, and why."""
+    """groups: the weightiest first. The rest: how many forms were left out, and why.
+
+    by_function: the ledger has functions, too; older ones do not.
+    """
 
     groups: list[Group] = field(default_factory=list)
     short: int = 0
     common: int = 0
     ours: int = 0
     most: int = COMMON
+    by_function: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ def own_of(catalog: Catalog) -> dict[str, Own]:
 def looked_for(graded: Graded, own: Mapping[str, Own]) -> Alike:
     """Groups of students with code of the same form."""
     found = Alike(most=max(COMMON, int(COMMON_SHARE * len(graded.people))))
+    found.by_function = any(row.entry.functions for row in graded.rows)
     forms: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
     for row in graded.rows:
         if row.entry.form and row.facts.outcome != v.NOT_STARTED:

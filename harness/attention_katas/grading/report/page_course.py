@@ -22,9 +22,8 @@ BARS, CHECKS = 6, 8
 # What is known of a failure, in a line for who has not read the code.
 MEANS = {
     rows.EARLIER: "right as soon as the work that it builds on is right: look there first",
-    rows.SYMPTOMS: "the values are wrong as no mistake that the judge knows would make them; "
-    "it could only say which properties are broken",
-    rows.UNNAMED: "it fails and nothing could be said beyond which check: often an exception",
+    rows.SYMPTOMS: "wrong as no mistake that the judge knows; it told which properties break",
+    rows.UNNAMED: "nothing could be said beyond which check fails: often an exception",
     rows.UNFINISHED: "what is written is right so far; the rest is still the stub",
     rows.NOT_RUN: 'broken, crashed, timed out or out of memory: <a href="#halted">each and why</a>',
 }

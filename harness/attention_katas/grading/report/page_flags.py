@@ -87,6 +87,12 @@ def alike(report: Report) -> str:
         f"from {WRONG_SIZE}."
     )
     said += p(size + (f" Left out: {'; '.join(left)}." if left else ""), "soft")
+    if not found.by_function:
+        said += p(
+            "Here only whole files could be compared: this was graded before functions were kept. "
+            "Pasting all into one file escapes that; grading once more makes up for it.",
+            "soft",
+        )
     if not found.groups:
         return section("alike", title, said)
     if report.anonymous:
