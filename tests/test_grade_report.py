@@ -458,6 +458,15 @@ def test_functions_are_compared_where_files_differ(book, catalog):
     assert "only whole files" not in shown(report)
 
 
+def test_a_function_that_many_have_is_counted_only(book, catalog):
+    book.begin()
+    for student in "abcde":
+        book.add(student, right("mask"), functions={"mask": (("attention", "f", 400),)})
+    report = made(book.done().ledger, catalog)
+    assert report.alike.groups == []
+    assert "1 long function(s) shared by more than 4, in whatever file" in shown(report)
+
+
 def test_a_whole_file_of_the_same_form_is_not_told_again_by_function(book, catalog):
     book.begin()
     for student in ("ann", "bob"):

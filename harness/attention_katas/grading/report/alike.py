@@ -63,6 +63,7 @@ class Alike:
     groups: list[Group] = field(default_factory=list)
     short: int = 0
     common: int = 0
+    common_functions: int = 0
     ours: int = 0
     most: int = COMMON
     by_function: bool = False
@@ -120,7 +121,7 @@ def looked_for(graded: Graded, own: Mapping[str, Own]) -> Alike:
         for one in katas:
             for student in students:
                 whole[one.kata, student].append(set(students))
-    for students, one in _by_function(graded, own, found.most):
+    for students, one in _by_function(graded, own, found):
         if not any(others.issuperset(students) for others in whole[one.kata, students[0]]):
             together[students].append(one)
     found.groups = [Group(students, tuple(katas)) for students, katas in together.items()]
@@ -129,7 +130,7 @@ def looked_for(graded: Graded, own: Mapping[str, Own]) -> Alike:
 
 
 def _by_function(
-    graded: Graded, own: Mapping[str, Own], most: int
+    graded: Graded, own: Mapping[str, Own], told: Alike
 ) -> list[tuple[tuple[str, ...], Likeness]]:
     """Who has functions in the same form, in files that may differ; enough of them, taken together.
 
@@ -144,11 +145,16 @@ def _by_function(
     right = set()
     for (kata, name, form, size), rows in forms.items():
         mine = own.get(kata, Own())
-        if 2 <= len(rows) <= most and form not in mine.forms:
-            students = tuple(row.student for row in rows)
-            shared[kata, students].append((name, max(size - mine.sizes.get(name, 0), 0)))
-            if any(row.facts.outcome == v.PASSED for row in rows):
-                right.add((kata, students))
+        beyond = max(size - mine.sizes.get(name, 0), 0)
+        if len(rows) < 2 or form in mine.forms:
+            continue
+        if len(rows) > told.most:
+            told.common_functions += beyond >= RIGHT_SIZE
+            continue
+        students = tuple(row.student for row in rows)
+        shared[kata, students].append((name, beyond))
+        if any(row.facts.outcome == v.PASSED for row in rows):
+            right.add((kata, students))
     found = []
     for (kata, students), parts in shared.items():
         size, well = sum(much for _, much in parts), (kata, students) in right

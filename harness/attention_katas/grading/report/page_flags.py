@@ -78,6 +78,10 @@ def alike(report: Report) -> str:
         for count, why in (
             (found.short, "too short to say anything"),
             (found.common, f"shared by more than {found.most}, which is how many write it"),
+            (
+                found.common_functions,
+                f"long function(s) shared by more than {found.most}, in whatever file",
+            ),
             (found.ours, "the same as the stub or the reference"),
         )
         if count
