@@ -333,8 +333,8 @@ def test_a_worker_killed_in_the_middle_and_everybody_is_graded_once(
         assert ledger.last_run().done
         assert {item.verdict.message for one in results for item in one.items} == {""}
         assert len(ledger.judged()) == len(students)
-    assert [result.student.id for result in results] == students
-    assert {result.points for result in results} == {20}
+        assert [result.student.id for result in results] == students
+        assert {result.points for result in results} == {20}
     begun = collections.Counter(key for what, key, _ in notes(log) if what == "begun")
     assert {key for what, key, _ in notes(log) if what == "done"} == set(begun)
     assert len(begun) == len(students)

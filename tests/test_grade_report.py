@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import os
+import re
 import sqlite3
+import sys
 import time
 import zlib
 from html.parser import HTMLParser
@@ -15,6 +19,7 @@ from click.testing import CliRunner
 from attention_katas import verdict as v
 from attention_katas.cli import main
 from attention_katas.errors import KataError
+from attention_katas.grading import tasks
 from attention_katas.grading.ledger import Entry, Ledger, Noted
 from attention_katas.grading.report import alike, page, regrade, rows, table
 from attention_katas.grading.report.findings import made
@@ -53,7 +58,17 @@ class Book:
         self.run = self.ledger.begin("class", origin, title)
         return self
 
-    def add(self, student, *verdicts, late=False, remarks=(), sources=None, sizes=None, forms=None):
+    def add(
+        self,
+        student,
+        *verdicts,
+        late=False,
+        remarks=(),
+        sources=None,
+        sizes=None,
+        forms=None,
+        functions=None,
+    ):
         student = student if isinstance(student, Student) else Student(student)
         entries = []
         for verdict in verdicts:
@@ -64,7 +79,8 @@ class Book:
             form = (forms or {}).get(kata, source)
             size = (sizes or {}).get(kata, 80)
             file = verdict.file or f"{kata}.py"
-            entries.append(Entry(kata, key, WORTH[kata], file, source, form, size))
+            parts = (functions or {}).get(kata, ())
+            entries.append(Entry(kata, key, WORTH[kata], file, source, form, size, parts))
         self.ledger.note(self.run, Noted(student, late, list(remarks), entries))
         return self
 
@@ -116,6 +132,12 @@ class Page(HTMLParser):
 
 def shown(report):
     return Page(page.render(report, "x.csv")).text
+
+
+def words(report):
+    """What the page says, with a space wherever there is a tag."""
+    source = page.render(report, "x.csv")
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", source)).split())
 
 
 def lines(report):
@@ -237,6 +259,131 @@ def test_remarks_and_audit(book, catalog):
     assert [line["late"] for line in lines(report)] == ["yes", "", ""]
 
 
+def test_everybody_by_name_with_points_marks_and_words(book, catalog):
+    book.begin()
+    book.add(Student("1", "Zoe"), right("dot-product"), wrong("softmax"), late=True)
+    book.add(
+        Student("2", "Ann"),
+        v.Verdict("dot-product", v.NOT_STARTED),
+        v.Verdict("softmax", v.COULD_NOT_GRADE, message="lost"),
+    )
+    book.add(
+        Student("3", "bo"),
+        v.Verdict("dot-product", v.BROKEN, message="no"),
+        v.Verdict("softmax", v.TIMED_OUT, message="slow"),
+    )
+    report = made(book.done().ledger, catalog)
+    source = page.render(report)
+    assert source.index('id="students"') < source.index('id="katas"')
+    said = words(report)
+    assert "of 30 10 20 Ann ≥ 0 · - bo 0 0 ✗ broken 0 ✗ timed out Zoe late 15 10 ✓ 5" in said
+    hidden = made(book.ledger, catalog, hide=True)
+    assert 'id="students"' not in page.render(hidden)
+    assert "everybody's points is left out" in shown(hidden)
+
+
+def test_a_large_class_is_folded_and_cut(book, catalog):
+    book.begin()
+    for number in range(61):
+        book.add(f"s{number:02}", right())
+    said = shown(made(book.done().ledger, catalog))
+    assert "the first 60 of 61 students, by name" in said
+    assert "s59" in said
+    assert "s60" not in said.partition("Each kata")[0].partition("by name")[2]
+    assert "and 1 more, all in the table beside this page" in said
+
+
+def no_module(kata, name="matplotlib"):
+    said = f"No module named '{name}'"
+    message = f"{kata.replace('-', '_')}.py does not load: ModuleNotFoundError: {said}"
+    found = v.Verdict(kata, v.BROKEN, message=message)
+    found.raised = v.Raised("ModuleNotFoundError", said)
+    return found
+
+
+def test_what_did_not_run_stands_there_with_the_reason(book, catalog):
+    book.begin()
+    notebook = [no_module(kata) for kata in WORTH]
+    for one in notebook:
+        one.file = "hana.ipynb"
+    slow = wrong("softmax", outcome=v.TIMED_OUT, message="1 of 9 entries differ")
+    slow.checks[3].outcome, slow.checks[3].message = v.TIMED_OUT, "stopped\nafter 10 s"
+    book.add("hana", *notebook)
+    book.add("jun", right("dot-product"), slow, no_module("mask", "utils"))
+    book.add("kim", no_module("softmax"), no_module("mask"), right("dot-product"))
+    report = made(book.done().ledger, catalog)
+    assert [(one.student, one.katas, one.every, one.outcome, one.why) for one in report.halted] == [
+        (
+            "hana",
+            tuple(WORTH),
+            True,
+            v.BROKEN,
+            "hana.ipynb does not load: ModuleNotFoundError: No module named 'matplotlib'",
+        ),
+        ("jun", ("softmax",), False, v.TIMED_OUT, "stopped after 10 s"),
+        (
+            "jun",
+            ("mask",),
+            False,
+            v.BROKEN,
+            "mask.py does not load: ModuleNotFoundError: No module named 'utils'",
+        ),
+        (
+            "kim",
+            ("softmax", "mask"),
+            False,
+            v.BROKEN,
+            "does not load: ModuleNotFoundError: No module named 'matplotlib'",
+        ),
+    ]
+    said = words(report)
+    assert "hana all 3 katas broken hana.ipynb does not load" in said
+    assert "each and why" in said
+    assert lines(report)[0]["message"].endswith("'matplotlib'")
+    hidden = made(book.ledger, catalog, hide=True)
+    assert {one.why for one in hidden.halted} == {"ModuleNotFoundError", ""}
+    assert "message" not in lines(hidden)[0]
+
+
+def test_an_empty_file_is_nothing_written_and_no_failure(book, catalog):
+    empty = [
+        v.Verdict(kata, v.BROKEN, message=f"{kata}.py defines no function; it is empty")
+        for kata in WORTH
+    ]
+    book.begin().add("fay", *empty, sizes=dict.fromkeys(WORTH, 1))
+    book.add("gus", v.Verdict("softmax", v.BROKEN, message="'('"), sizes={"softmax": 0})
+    report = made(book.done().ledger, catalog)
+    assert report.nothing == ["fay"]
+    assert [one.student for one in report.halted] == ["gus"]
+    part = next(part for part in report.katas if part.name == "softmax")
+    assert (part.wrong, part.outcomes) == (1, {v.NOT_STARTED: 1, v.BROKEN: 1})
+
+
+def test_calling_the_built_in_is_a_row_of_its_own(book, catalog):
+    cheat = wrong("softmax", v.Diagnosis("softmax", v.NO_DIAGNOSIS))
+    cheat.checks[2].rung = rows.BANNED
+    started = wrong("softmax")
+    for check in started.checks[1:]:
+        check.outcome = v.NOT_WRITTEN
+    report = made(book.begin().add("kai", cheat).add("lou", started).done().ledger, catalog)
+    [part] = report.katas
+    assert [(one.misconception.id, one.students) for one in part.held] == [(rows.BUILT_IN, ["kai"])]
+    assert part.apart == {rows.UNFINISHED: ["lou"]}
+    said = shown(report)
+    assert "uses the built-in that the kata is about" in said
+    assert "the rest is still the stub" in said
+
+
+def test_what_is_apart_is_explained(book, catalog):
+    book.begin()
+    for student, kind in (("a", v.SYMPTOMS), ("b", v.NO_DIAGNOSIS), ("c", v.EARLIER_WORK)):
+        book.add(student, wrong("softmax", v.Diagnosis("softmax", kind)))
+    said = words(made(book.done().ledger, catalog))
+    assert "only symptoms wrong as no mistake that the judge knows" in said
+    assert "no diagnosis nothing could be said beyond which check" in said
+    assert "earlier work is to blame right as soon as" in said
+
+
 # Code of the same form
 
 
@@ -287,6 +434,59 @@ def test_a_pair_stands_once_with_all_its_katas(book, catalog):
         ("softmax", False, True),
         ("mask", True, False),
     ]
+
+
+def test_functions_are_compared_where_files_differ(book, catalog):
+    book.begin()
+    same = ("attention", "f", 400)
+    given = tasks.functions(
+        catalog["mask"].reference.read_text(encoding="utf-8"), ["attention", "causal_mask"]
+    )
+    for student, parts in {
+        "ann": [same],
+        "bob": [same, ("causal_mask", "g", 30)],
+        "cat": [("causal_mask", "g", 30)],
+        "dan": given,
+        "eve": given,
+    }.items():
+        book.add(student, right("mask"), functions={"mask": tuple(parts)})
+    report = made(book.done().ledger, catalog)
+    [group] = report.alike.groups
+    assert group.students == ("ann", "bob")
+    assert group.katas[0].functions == ("attention",)
+    assert "mask (only attention): right" in shown(report)
+    assert "only whole files" not in shown(report)
+
+
+def test_a_function_that_many_have_is_counted_only(book, catalog):
+    book.begin()
+    for student in "abcde":
+        book.add(student, right("mask"), functions={"mask": (("attention", "f", 400),)})
+    report = made(book.done().ledger, catalog)
+    assert report.alike.groups == []
+    assert "1 long function(s) shared by more than 4, in whatever file" in shown(report)
+
+
+def test_a_whole_file_of_the_same_form_is_not_told_again_by_function(book, catalog):
+    book.begin()
+    for student in ("ann", "bob"):
+        book.add(
+            student,
+            right("mask"),
+            forms={"mask": "f"},
+            sizes={"mask": 400},
+            functions={"mask": (("attention", "g", 300),)},
+        )
+    [group] = made(book.done().ledger, catalog).alike.groups
+    assert [one.functions for one in group.katas] == [()]
+
+
+def test_pasting_it_among_other_code_does_not_change_a_function():
+    one = "import torch\n\ndef f(x):\n    y = torch.exp(x)\n    return y / y.sum()\n"
+    other = "import torch, os\nprint(1)\n" + one.replace("y", "z").replace("z =", "z  =") + "#"
+    assert fingerprint(one) != fingerprint(other)
+    assert tasks.functions(one, ["f"]) == tasks.functions(other, ["f", "g"]) != ()
+    assert tasks.functions("def (", ["f"]) == tasks.functions(one, []) == ()
 
 
 # Another grading
@@ -384,6 +584,38 @@ def test_a_run_that_was_cut_off_is_not_compared_with(book, catalog):
     assert (difference.before.run.id, difference.same) == (1, 1)
     book.begin().add("zoe", right()).done()
     assert made(book.ledger, catalog).difference is None  # nobody of them was there
+
+
+def test_the_last_finished_grading_is_reported(book, catalog, tmp_path):
+    book.begin().add("ann", right()).done()
+    book.begin().add("ann", wrong())
+    report = made(book.ledger, catalog)
+    assert (report.run.id, report.later.id) == (1, 2)
+    assert "was stopped before its end and is not on this page" in shown(report)
+    done = run(tmp_path / "spring-grades.db", "--out", tmp_path)
+    assert "a later grading" in done.output
+    book.done()
+    assert made(book.ledger, catalog).later is None
+
+
+def test_a_stopped_grading_is_never_compared_with(book, catalog, tmp_path):
+    old = Book(tmp_path / "old.db").begin().add("ann", right())
+    book.begin().add("ann", wrong()).done()
+    with pytest.raises(KataError, match="was stopped before its end"):
+        made(book.ledger, catalog, old.ledger)
+    old.ledger.close()
+
+
+def test_what_is_not_judged_yet_is_no_changed_grade(book, catalog, tmp_path):
+    old = Book(tmp_path / "old.db").begin().add("ann", right()).add("bob", right()).done()
+    book.begin().add("bob", right())
+    waiting = [Entry("softmax", "no such key", 20, "f", "ann softmax", "", 0)]
+    book.ledger.note(book.run, Noted(Student("ann"), False, [], waiting))
+    report = made(book.ledger, catalog, old.ledger)
+    found = report.difference
+    assert (found.same_code, found.resubmitted, found.same, found.waiting) == ([], [], 1, 1)
+    assert "1 not judged in one of the two" in shown(report)
+    old.ledger.close()
 
 
 def test_another_ledger_can_be_compared_with(book, catalog, tmp_path):
@@ -488,7 +720,7 @@ def test_a_large_class_makes_a_page_of_bearable_size(book, catalog):
     source = page.render(report)
     assert time.process_time() - started < 30
     assert len(source) < 1_500_000
-    assert "more, in the table beside this page" in source
+    assert "more, all in the table beside this page" in source
     assert len(lines(report)) == 6000
 
 
@@ -545,6 +777,97 @@ def test_a_damaged_ledger_is_told(book, tmp_path, damage):
     done = run(tmp_path / "spring-grades.db", "--out", tmp_path)
     assert done.exit_code == 2, done.output
     assert "cannot be used" in done.output
+
+
+def old_ledger(path):
+    """As it was when functions were not kept."""
+    Book(path).begin().add("ann", right()).done().ledger.close()
+    with sqlite3.connect(path) as db:
+        db.execute("alter table entries drop column functions")
+    db.close()
+
+
+def test_a_ledger_of_before_is_read_and_grows(tmp_path, catalog):
+    path = tmp_path / "old-grades.db"
+    old_ledger(path)
+    with Ledger(path) as opened:
+        report = made(opened, catalog)
+        assert report.totals == [20]
+        assert "only whole files could be compared" in shown(report)
+        opened.note(1, Noted(Student("bob"), False, [], [Entry("mask", "k", 1, "f", "s", "", 1)]))
+
+
+@pytest.fixture
+def cannot_write(monkeypatch):
+    """SQLite as in a folder where nothing can be written, whoever runs the tests."""
+    connect = sqlite3.connect
+
+    def refuses(where, *args, uri=False, **how):
+        if uri and "immutable=1" in where:
+            return connect(where, *args, uri=True, **how)
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(sqlite3, "connect", refuses)
+
+
+def test_a_ledger_that_can_only_be_read(tmp_path, request):
+    path = tmp_path / "old # grades.db"
+    old_ledger(path)
+    request.getfixturevalue("cannot_write")
+    done = run(path, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "passed everything" in done.output
+    done = run(path, "--out", tmp_path / "out", "--anonymous")
+    assert done.exit_code == 2
+    assert "can only be read" in done.output
+    assert "copy it to a folder of your own" in done.output
+    (tmp_path / f"{path.name}-wal").write_bytes(b"more")
+    done = run(path, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "its end is still in old # grades.db-wal" in done.output
+    assert "copy both files" in done.output
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() == 0, reason="to root nothing is read-only"
+)
+@pytest.mark.parametrize("open_", [False, True])
+def test_a_folder_that_can_only_be_read(book, tmp_path, tmp_path_factory, open_):
+    book.begin().add("ann", right()).done()
+    if not open_:
+        book.ledger.close()
+    out = tmp_path_factory.mktemp("out")
+    for path in tmp_path.iterdir():
+        path.chmod(0o444)
+    tmp_path.chmod(0o555)
+    try:
+        done = run(tmp_path / "spring-grades.db", "--out", out)
+    finally:
+        tmp_path.chmod(0o755)
+    assert done.exit_code == 0, done.output
+    assert (out / "spring-report.html").exists()
+
+
+@pytest.mark.parametrize("columns", [80, 50])
+def test_the_terminal_keeps_to_its_width(book, tmp_path, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.chdir(tmp_path)
+    long = blamed(v.MISTAKE, "takes-the-maximum-of-all-rows-and-not-of-each-by-itself")
+    book.begin().add(Student("1", "Anna-Maria Petrova-Lindqvist"), right(), right("mask")).done()
+    book.begin()
+    book.add(
+        Student("1", "Anna-Maria Petrova-Lindqvist"),
+        wrong("softmax", long, versions={"torch": "2.13.0"}),
+        no_module("mask"),
+        late=True,
+    ).done()
+    book.begin().add("x", right())
+    done = run()
+    assert done.exit_code == 0, done.output
+    for line in done.output.splitlines():
+        assert len(line) <= columns
+    said = " ".join(done.output.split())
+    assert "1 student with code that did not run to its end" in said
 
 
 def test_a_run_that_reached_nobody(book, catalog):

@@ -447,8 +447,8 @@ def report(ledger: Path | None, place: Path | None, against: Path | None, anonym
     file = ledger or _only_ledger()
     page = _page_path(place, file, anonymous)
     with contextlib.ExitStack() as opened:
-        now = opened.enter_context(Ledger(file, new=False))
-        old = opened.enter_context(Ledger(against, new=False)) if against else None
+        now = opened.enter_context(Ledger(file, new=False, reading=True))
+        old = opened.enter_context(Ledger(against, new=False, reading=True)) if against else None
         opened.enter_context(waiting("reading the ledger ..."))
         found = made(now, load(), old, anonymous)
     table = page.with_suffix(".csv")

@@ -132,7 +132,10 @@ class Grading:
             source = hashlib.sha256(one.source.encode("utf-8", "surrogatepass")).hexdigest()
             worth = self.assignment.worth[one.kata.name]
             file = hand_in.shown.get(one.kata.module, one.kata.file)
-            entries.append(Entry(one.kata.name, one.key, worth, file, source, form, size))
+            functions = tasks.functions(one.source, one.kata.functions)
+            entries.append(
+                Entry(one.kata.name, one.key, worth, file, source, form, size, functions)
+            )
         return Noted(hand_in.student, hand_in.late, hand_in.remarks, entries)
 
     def results(self) -> Results:

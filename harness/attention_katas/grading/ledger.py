@@ -11,9 +11,10 @@ import contextlib
 import json
 import os
 import sqlite3
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,7 @@ create table if not exists entries (
     source text not null,
     form text not null,
     size integer not null,
+    functions text not null default '[]',
     primary key (run, student, kata)
 );
 """
@@ -74,6 +76,7 @@ class Entry:
     """One kata of one student in a run.
 
     source: a hash of the code as it was handed in. form, size: see `tasks.fingerprint`.
+    functions: name, form and size of each function that the kata asks for.
     """
 
     kata: str
@@ -83,6 +86,7 @@ class Entry:
     source: str
     form: str
     size: int
+    functions: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,9 +117,9 @@ class Ledger:
     Of one thread only.
     """
 
-    def __init__(self, path: Path, *, new: bool = True) -> None:
-        """new: begin one if there is none."""
-        self.path = path
+    def __init__(self, path: Path, *, new: bool = True, reading: bool = False) -> None:
+        """new: begin one if there is none. reading: one that can only be read will do."""
+        self.path, self._only_read = path, False
         if not new and not path.exists():
             raise KataError(
                 f"there is no ledger {path}", "kata grade CLASS --ledger FILE makes one"
@@ -124,36 +128,77 @@ class Ledger:
             with contextlib.suppress(OSError):  # a secret stands in it, and what everybody did
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         try:
-            self._db = sqlite3.connect(path, timeout=30.0)
-        except sqlite3.Error as error:
+            self._connect(str(path), new)
+        except sqlite3.OperationalError as error:
+            if not reading:
+                raise self._trouble(error) from None
+            self._connect_reading(error)
+        except sqlite3.DatabaseError as error:
             raise self._trouble(error) from None
+
+    def _connect(self, where: str, new: bool, uri: bool = False) -> None:
+        self._db = sqlite3.connect(where, timeout=30.0, uri=uri)
         try:
             self._open(new)
         except BaseException:
             self._db.close()
             raise
 
-    def _open(self, new: bool) -> None:
+    def _connect_reading(self, why: sqlite3.Error) -> None:
+        """Where nothing can be written.
+
+        Even to read a ledger SQLite writes beside it, unless it is told that nobody else does
+        ("immutable"). Then it does not see what is still in the -wal beside it.
+        """
+        waiting = Path(f"{self.path}-wal")
+        left = waiting.is_file() and waiting.stat().st_size > 0
+        how = "mode=ro" if left else "mode=ro&immutable=1"
+        self._only_read = True
         try:
-            told = [
-                self._db.execute(f"pragma {name}").fetchone()[0]
-                for name in ("application_id", "user_version")
-            ]
-            there = self._db.execute("select count(*) from sqlite_master").fetchone()[0]
-            if told == [APPLICATION, FORMAT]:
-                pass
-            elif not there and told == [0, 0] and new:
-                self._db.executescript(SCHEMA)
-            elif told[0] == APPLICATION:
-                raise KataError(f"{self.path} was written by another version of kata")
-            else:
-                raise KataError(f"{self.path} is no ledger; it is left as it is")
+            self._connect(f"{self.path.resolve().as_uri()}?{how}", new=False, uri=True)
+        except sqlite3.DatabaseError:
+            self._only_read = False
+            if not left:
+                raise self._trouble(why) from None
+            raise KataError(
+                f"{self.path} cannot be read here: its end is still in {waiting.name}, and "
+                f"nothing can be written beside it",
+                "copy both files to a folder of your own, then kata grade report there",
+            ) from None
+
+    def _open(self, new: bool) -> None:
+        told = [
+            self._db.execute(f"pragma {name}").fetchone()[0]
+            for name in ("application_id", "user_version")
+        ]
+        there = self._db.execute("select count(*) from sqlite_master").fetchone()[0]
+        if told == [APPLICATION, FORMAT]:
+            pass
+        elif not there and told == [0, 0] and new:
+            self._db.executescript(SCHEMA)
+        elif told[0] == APPLICATION:
+            raise KataError(f"{self.path} was written by another version of kata")
+        else:
+            raise KataError(f"{self.path} is no ledger; it is left as it is")
+        if not self._only_read:
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = normal")
-        except sqlite3.DatabaseError as error:
-            raise self._trouble(error) from None
+        self._grow()
+
+    def _grow(self) -> None:
+        """Ledgers of before know no functions."""
+        there = {row[1] for row in self._db.execute("pragma table_info(entries)")}
+        self._functions = "functions" if "functions" in there or not there else "'[]'"
+        if not self._only_read and there and "functions" not in there:
+            self._db.execute("alter table entries add column functions text not null default '[]'")
+            self._functions = "functions"
 
     def _trouble(self, error: Exception) -> KataError:
+        if self._only_read:
+            return KataError(
+                f"the ledger {self.path} can only be read: {error}",
+                "copy it to a folder of your own, then kata grade report there",
+            )
         return KataError(
             f"the ledger {self.path} cannot be used: {error}",
             "--ledger with another file; this one is left as it is",
@@ -244,8 +289,7 @@ class Ledger:
     def note(self, run: int, noted: Noted) -> None:
         student = noted.student
         entries = [
-            (run, student.id, e.kata, e.key, e.worth, e.file, e.source, e.form, e.size)
-            for e in noted.entries
+            (run, student.id, *astuple(e)[:-1], json.dumps(e.functions)) for e in noted.entries
         ]
         with self._writing() as db:
             db.execute(
@@ -260,7 +304,7 @@ class Ledger:
                 ),
             )
             db.executemany(
-                "insert or replace into entries values (?, ?, ?, ?, ?, ?, ?, ?, ?)", entries
+                "insert or replace into entries values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", entries
             )
 
     def last_run(self) -> Run:
@@ -272,16 +316,21 @@ class Ledger:
 
     def noted(self, run: int) -> Iterable[Noted]:
         """Everybody in a run, in the order of their ids."""
-        query = "select kata, key, worth, file, source, form, size from entries"
+        columns = f"kata, key, worth, file, source, form, size, {self._functions}"
+        query = f"select {columns} from entries"  # noqa: S608
         for student, name, ids, late, remarks in self._rows(
             "select student, name, ids, late, remarks from hand_ins where run = ? order by student",
             run,
         ):
             rows = self._rows(f"{query} where run = ? and student = ? order by rowid", run, student)
             with self._reading():
-                known, told = json.loads(ids), json.loads(remarks)
-            entries = [Entry(*row) for row in rows]
-            yield Noted(Student(student, name, known), bool(late), told, entries)
+                known, said = json.loads(ids), json.loads(remarks)
+                entries = [Entry(*(*told, _functions(kept))) for *told, kept in rows]
+            yield Noted(Student(student, name, known), bool(late), said, entries)
+
+
+def _functions(kept: str) -> tuple[tuple[str, str, int], ...]:
+    return tuple((sys.intern(name), form, size) for name, form, size in json.loads(kept))
 
 
 def _now() -> str:

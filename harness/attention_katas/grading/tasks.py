@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import collections
+import contextlib
 import functools
 import hashlib
 import hmac
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,6 +26,10 @@ from attention_katas.submission import Submission, assembled, parse
 
 # Scopes of names, the innermost first; None: not mentioned yet.
 Names: TypeAlias = "collections.ChainMap[str, str | None]"
+
+
+# Of the hash of a function's form: there are many, and they are only compared within a kata.
+SHORT = 16
 
 
 @dataclass(frozen=True)
@@ -164,7 +169,27 @@ def fingerprint(source: str) -> tuple[str, int]:
         _form(tree, names, parts)
     except (RecursionError, ValueError, MemoryError):  # too deep, or numbers too long to write out
         return "", 0
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest(), len(parts)
+    return _hashed(parts), len(parts)
+
+
+def functions(source: str, names: Collection[str]) -> tuple[tuple[str, str, int], ...]:
+    """Name, form and size of those of the functions that the source defines, each by itself.
+
+    So code is found again that stands in another file, or among other code.
+    """
+    tree = parse(source)
+    found = {}
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.FunctionDef) and node.name in names:
+            parts: list[str] = []
+            with contextlib.suppress(RecursionError):
+                _form(node, collections.ChainMap(), parts)
+                found[node.name] = (node.name, _hashed(parts)[:SHORT], len(parts))
+    return tuple(found.values())
+
+
+def _hashed(parts: list[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _form(node: ast.AST, names: Names, parts: list[str]) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import collections
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog
 from attention_katas.errors import KataError
 from attention_katas.grading.ledger import Ledger, Noted, Run
-from attention_katas.grading.report import alike, anonymous, regrade, rows
+from attention_katas.grading.report import alike, anonymous, halted, regrade, rows
 from attention_katas.grading.report.rows import Graded, Misconception, Row
 
 LATE = "late"
@@ -87,18 +87,21 @@ class Report:
 
     totals: points of everybody whose katas could all be graded. done: who passed everything.
     nothing: who wrote nothing. lost, audited: student, kata, words. remarks: student -> words.
-    origin: where the hand-ins were, or "".
+    origin: where the hand-ins were, or "". later: the latest run, if it was cut off and this is an
+    earlier one.
     """
 
     graded: Graded
     names: dict[str, str]
     origin: str = ""
     anonymous: bool = False
+    later: Run | None = None
     katas: list[KataPart] = field(default_factory=list)
     totals: list[int] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     nothing: list[str] = field(default_factory=list)
     lost: list[tuple[str, str, str]] = field(default_factory=list)
+    halted: list[halted.Halt] = field(default_factory=list)
     remarks: dict[str, list[str]] = field(default_factory=dict)
     audited: list[tuple[str, str, list[str]]] = field(default_factory=list)
     alike: alike.Alike = field(default_factory=alike.Alike)
@@ -128,6 +131,13 @@ class Report:
         found = collections.Counter(r.facts.versions for r in self.graded.rows if r.facts.versions)
         return [", ".join(f"{n} {value}" for n, value in told) for told, _ in found.most_common()]
 
+    def by_student(self) -> dict[str, list[Row]]:
+        """Everybody's rows, in the order in which people are listed."""
+        together: dict[str, list[Row]] = {student: [] for student in self.graded.people}
+        for row in self.graded.rows:
+            together[row.student].append(row)
+        return together
+
     def remark_counts(self) -> collections.Counter[str]:
         return collections.Counter(kind_of(said) for told in self.remarks.values() for said in told)
 
@@ -149,12 +159,13 @@ def kind_of(remark: str) -> str:
 def made(
     ledger: Ledger, catalog: Catalog, against: Ledger | None = None, hide: bool = False
 ) -> Report:
-    """The report on the last run of a ledger.
+    """The report on the last run of a ledger that was not cut off; if all were, on the last.
 
     against: another ledger, whose last run it is compared with; without one that is the run before
-    in the same ledger. hide: students become numbers.
+    in the same ledger. Neither may have been cut off. hide: students become numbers.
     """
-    run = ledger.last_run()
+    latest = ledger.last_run()
+    run = next((one for one in ledger.runs() if one.done), latest)
     known: rows.Known = {}
     graded = rows.read(ledger, run, known)
     if not graded.people:
@@ -166,7 +177,8 @@ def made(
         if one is not None:
             one.people = dict(sorted(one.people.items(), key=lambda item: order[item[0]]))
             one.rows.sort(key=lambda row: order[row.student])
-    report = Report(graded, names, "" if hide else run.origin, hide)
+    later = latest if latest.id != run.id else None
+    report = Report(graded, names, "" if hide else run.origin, hide, later)
     titles = {kata.name: kata.title for kata in catalog.katas}
     _fill(report, titles)
     report.alike = alike.looked_for(graded, alike.own_of(catalog))
@@ -180,8 +192,14 @@ def _before(
 ) -> Graded | None:
     """What to compare with: runs that were cut off are skipped, and those of other people."""
     if against is not None:
-        last = against.last_run()
-        return rows.read(against, next((one for one in against.runs() if one.done), last))
+        against.last_run()
+        finished = next((one for one in against.runs() if one.done), None)
+        if finished is None:
+            raise KataError(
+                f"every grading with {against.path} was stopped before its end",
+                "without --against, or let that one finish first",
+            )
+        return rows.read(against, finished)
     for earlier in ledger.runs():
         if earlier.id < graded.run.id and earlier.done:
             found = rows.read(ledger, earlier, known)
@@ -218,8 +236,10 @@ def _fill(report: Report, titles: Mapping[str, str]) -> None:
     }
     report.katas = list(parts.values())
     hide = report.anonymous
-    for student, mine in _by_student(report.graded.rows):
-        _place(report, parts, student, mine)
+    for student, mine in report.by_student().items():
+        if mine:
+            _place(report, parts, student, mine)
+        report.halted += halted.of_student(mine, hide)
         for row in mine:
             if row.facts.points is None:
                 said = row.facts.message or "no reason is known"
@@ -244,13 +264,6 @@ def _place(report: Report, parts: dict[str, KataPart], student: str, mine: list[
         parts[first.kata].stuck.setdefault(first.facts.stop, []).append(student)
     elif all(row.facts.outcome == v.PASSED for row in mine):
         report.done.append(student)
-
-
-def _by_student(found: list[Row]) -> Iterator[tuple[str, list[Row]]]:
-    together: dict[str, list[Row]] = {}
-    for row in found:
-        together.setdefault(row.student, []).append(row)
-    return iter(together.items())
 
 
 def _part(kata: str, title: str, worth: int, found: list[Row]) -> KataPart:

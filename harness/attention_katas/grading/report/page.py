@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from attention_katas.grading.report import page_changes, page_course, page_flags
+from attention_katas.grading.report import page_changes, page_course, page_flags, page_students
 from attention_katas.grading.report.findings import Report
 from attention_katas.grading.report.pieces import (
     columns,
@@ -27,9 +27,11 @@ def render(report: Report, beside: str = "") -> str:
     style = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     parts = {
         "class": ("The class", _figures(report)),
+        "students": ("Students", page_students.points(report)),
         "katas": ("Katas", page_course.katas(report)),
         "misconceptions": ("Misconceptions", page_course.misconceptions(report)),
         "stuck": ("Stuck", page_course.stuck(report)),
+        "halted": ("Did not run", page_students.halted(report)),
         "lost": ("Not graded", page_flags.lost(report)),
         "remarks": ("Remarks", page_flags.remarks(report)),
         "odd": ("Odd things", page_flags.audit(report)),
@@ -71,11 +73,21 @@ def _head(report: Report) -> str:
         facts.append(f"from {text(report.origin)}")
     said = f"<header>\n<h1>{text(run.title)}</h1>\n" + p(" · ".join(facts), "soft")
     if report.anonymous:
-        said += p("Students have numbers here. Who is who stands only in the ledger.", "soft")
+        said += p(
+            "Students have numbers here. Who is who stands only in the ledger. The table of "
+            "everybody's points is left out: who knows one line of it knows whose it is.",
+            "soft",
+        )
     if not run.done:
         said += p(
             "<strong>This grading was stopped before its end.</strong> Who was not reached is not "
             "on this page; the same <code>kata grade</code> goes on.",
+            "note",
+        )
+    if report.later:
+        said += p(
+            f"<strong>A later grading ({when(report.later)}) was stopped before its end</strong> "
+            "and is not on this page; the same <code>kata grade</code> goes on.",
             "note",
         )
     return said + "</header>\n"

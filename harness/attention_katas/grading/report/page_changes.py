@@ -102,6 +102,8 @@ def _summary(difference: Difference) -> str:
         f"{len(difference.graded_now):,} graded now that could not be before",
         f"{difference.same:,} with the same code and the same points",
     ]
+    if difference.waiting:
+        facts.append(f"{difference.waiting:,} not judged in one of the two, which says nothing")
     if difference.revalued:
         names = ", ".join(sorted({one.kata for one in difference.revalued}))
         facts.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attention_katas import verdict as v
+from attention_katas.grading.report import rows
 from attention_katas.grading.report.findings import SHARES, Held, KataPart, Report, ordered_by_count
 from attention_katas.grading.report.pieces import (
     ROWS,
@@ -18,6 +19,14 @@ from attention_katas.grading.report.pieces import (
 )
 
 BARS, CHECKS = 6, 8
+# What is known of a failure, in a line for who has not read the code.
+MEANS = {
+    rows.EARLIER: "right as soon as the work that it builds on is right: look there first",
+    rows.SYMPTOMS: "wrong as no mistake that the judge knows; it told which properties break",
+    rows.UNNAMED: "nothing could be said beyond which check fails: often an exception",
+    rows.UNFINISHED: "what is written is right so far; the rest is still the stub",
+    rows.NOT_RUN: 'broken, crashed, timed out or out of memory: <a href="#halted">each and why</a>',
+}
 # How a segment of a bar is drawn; words stand beside it.
 SEGMENTS = {v.PASSED: "passed", v.NOT_STARTED: "empty", v.COULD_NOT_GRADE: "unknown"}
 
@@ -64,7 +73,8 @@ def misconceptions(report: Report) -> str:
         return section("misconceptions", "What they believe", p("Nobody failed."))
     intro = p(
         "Mistakes that the judge knows by name, with the question that a tutor would ask. The "
-        "share is of those whose code was judged and failed. Who made two counts for both.",
+        "share is of those whose code was judged and failed: who wrote nothing is not among them. "
+        "Who made two counts for both.",
         "soft",
     )
     return section(
@@ -82,7 +92,8 @@ def _believed(report: Report, part: KataPart) -> str:
             + "</ol></details></li>"
         )
     apart = "".join(
-        f'<li class="apart"><div class="label">{text(kind)}</div>'
+        f'<li class="apart"><div class="label">{text(kind)}'
+        f'<p class="soft">{MEANS[kind]}</p></div>'
         f"{_counted(len(students), part.wrong)}{who(report, students)}</li>\n"
         for kind, students in ordered_by_count(part.apart)
     )

@@ -15,8 +15,8 @@ def lost(report: Report) -> str:
         "lost",
         f"Could not be graded <small>{len(lines):,}</small>",
         p(
-            "A fault of ours or of the machine. It costs nobody a point, and the same "
-            "<code>kata grade</code> tries again.",
+            "A fault of ours or of the machine, or the grading was stopped before. It costs nobody "
+            "a point, and the same <code>kata grade</code> tries again.",
             "soft",
         ),
         table(("student", "kata", "why"), lines),
@@ -68,7 +68,9 @@ def alike(report: Report) -> str:
         "The same syntax tree, whatever the variables are called and however it is laid out. "
         "<strong>A reason to look, not a proof</strong>: two people who sat in the same tutorial, "
         "or read the same page, write the same code. Wrong code that is the same says more than "
-        "right code, and long code more than short; the list is in that order.",
+        "right code, and long code more than short; the list is in that order. "
+        "Files are compared as a whole, and function by function those that a kata asks for. Code "
+        "that was moved into helpers of its own, or rewritten line by line, is not found.",
         "soft",
     )
     left = [
@@ -76,6 +78,10 @@ def alike(report: Report) -> str:
         for count, why in (
             (found.short, "too short to say anything"),
             (found.common, f"shared by more than {found.most}, which is how many write it"),
+            (
+                found.common_functions,
+                f"long function(s) shared by more than {found.most}, in whatever file",
+            ),
             (found.ours, "the same as the stub or the reference"),
         )
         if count
@@ -85,6 +91,12 @@ def alike(report: Report) -> str:
         f"from {WRONG_SIZE}."
     )
     said += p(size + (f" Left out: {'; '.join(left)}." if left else ""), "soft")
+    if not found.by_function:
+        said += p(
+            "Here only whole files could be compared: this was graded before functions were kept. "
+            "Pasting all into one file escapes that; grading once more makes up for it.",
+            "soft",
+        )
     if not found.groups:
         return section("alike", title, said)
     if report.anonymous:
@@ -102,4 +114,5 @@ def alike(report: Report) -> str:
 def _likeness(one: Likeness) -> str:
     how = "to the letter, " if one.verbatim else ""
     right = "right" if one.right else "<strong>wrong</strong>"
-    return f"{text(one.kata)}: {how}{right}, {one.size:,} nodes"
+    only = f" (only {text(', '.join(one.functions))})" if one.functions else ""
+    return f"{text(one.kata)}{only}: {how}{right}, {one.size:,} nodes"

@@ -82,12 +82,16 @@ def table(heads: Sequence[str], lines: Sequence[Sequence[str]], more: int = 0) -
         + "</tr>\n"
         for line in lines[:ROWS]
     )
-    rest = len(lines) + more - min(len(lines), ROWS)
-    said = p(f"and {rest:,} more, in the table beside this page", "more") if rest else ""
+    said = and_more(len(lines) + more - min(len(lines), ROWS))
     return (
         f'<div class="wide"><table>\n<thead><tr>{top}</tr></thead>\n<tbody>\n'
         f"{body}</tbody>\n</table></div>\n{said}"
     )
+
+
+def and_more(rest: int) -> str:
+    """Where the rest of a list that was cut stands."""
+    return p(f"and {rest:,} more, all in the table beside this page", "more") if rest else ""
 
 
 def columns(counts: Iterable[tuple[str, int]], label: str) -> str:

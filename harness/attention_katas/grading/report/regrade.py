@@ -32,7 +32,8 @@ class Difference:
     same_code: other points for the same code, or none any more. revalued: other points only because
     the kata is worth another number of them. graded_now: could not be graded before. resubmitted:
     the code is another one, or what it imports. newcomers, missing: ids. katas_new, katas_gone:
-    names. same: katas of students with the same points for the same code.
+    names. same: katas of students with the same points for the same code. waiting: how many
+    were not judged in one of the two, because it was stopped: that says nothing.
     """
 
     before: Graded
@@ -45,6 +46,7 @@ class Difference:
     katas_new: list[str] = field(default_factory=list)
     katas_gone: list[str] = field(default_factory=list)
     same: int = 0
+    waiting: int = 0
 
 
 def compared(before: Graded, now: Graded) -> Difference:
@@ -65,6 +67,9 @@ def compared(before: Graded, now: Graded) -> Difference:
 
 def _sort_in(found: Difference, old: Row, new: Row) -> None:
     before, now = old.facts.points, new.facts.points
+    if old.facts.waiting or new.facts.waiting:
+        found.waiting += 1
+        return
     same = same_code(old, new)
     why = reasons(old, new) if same else ()
     change = Change(new.student, new.kata, before, now, new.entry.worth, why)

@@ -5,8 +5,9 @@ The verdicts themselves, with all their evidence, are let go again: a class of t
 
 from __future__ import annotations
 
+import builtins
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from attention_katas import verdict as v
 from attention_katas.grading.gradebook import NOT_YET
@@ -18,8 +19,15 @@ NAMED = "named"
 EARLIER = "earlier work is to blame"
 SYMPTOMS = "only symptoms"
 UNNAMED = "no diagnosis"
+UNFINISHED = "not all of it written"
 NOT_RUN = "did not run to the end"
-APART = (EARLIER, SYMPTOMS, UNNAMED, NOT_RUN)
+APART = (EARLIER, SYMPTOMS, UNNAMED, UNFINISHED, NOT_RUN)
+
+# The rung at which a check fails that called what the kata wants written by hand.
+BANNED = "nothing banned"
+BUILT_IN = "uses-the-built-in"
+# Of the syntax tree of a file without code.
+EMPTY_SIZE = 1
 
 FAILING = (v.FAILED, v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED)
 
@@ -42,7 +50,8 @@ class Facts:
 
     points: None when it could not be graded. named: both of two mistakes. known: NAMED, or one of
     APART, or "" where nothing failed. failing: titles of checks. stop: why it is not passed, in
-    words that are ours. code: the hash of the code and of what it imports, or "".
+    words that are ours. raised: the class of the exception that kept it from loading, if everybody
+    has that class. code: the hash of the code and of what it imports, or "".
     """
 
     outcome: str
@@ -54,6 +63,7 @@ class Facts:
     known: str = ""
     failing: tuple[str, ...] = ()
     stop: str = ""
+    raised: str = ""
     audit: tuple[str, ...] = ()
     code: str = ""
     kata_version: str = ""
@@ -64,6 +74,11 @@ class Facts:
     def wrong(self) -> bool:
         """It was judged, and is not right."""
         return self.outcome not in (v.PASSED, v.NOT_STARTED, v.COULD_NOT_GRADE)
+
+    @property
+    def waiting(self) -> bool:
+        """The grading was stopped before it was judged."""
+        return self.outcome == v.COULD_NOT_GRADE and self.message == NOT_YET
 
 
 @dataclass(frozen=True)
@@ -108,9 +123,16 @@ def read(ledger: Ledger, run: Run, known: Known | None = None) -> Graded:
             key = (entry.key, entry.worth)
             if key not in known:
                 known[key] = _facts(ledger.verdict(entry.key), entry.worth)
-            found.rows.append(Row(noted.student.id, entry, known[key]))
+            found.rows.append(Row(noted.student.id, entry, _unless_empty(entry, known[key])))
             found.worth[entry.kata] = entry.worth
     return found
+
+
+def _unless_empty(entry: Entry, facts: Facts) -> Facts:
+    """To the judge an empty file is broken; in a class it is one that was not started."""
+    if facts.outcome != v.BROKEN or entry.size != EMPTY_SIZE:
+        return facts
+    return replace(facts, outcome=v.NOT_STARTED, known="", stop=v.NOT_STARTED)
 
 
 def _facts(verdict: v.Verdict | None, worth: int) -> Facts:
@@ -122,11 +144,12 @@ def _facts(verdict: v.Verdict | None, worth: int) -> Facts:
         points=points_for(verdict, worth),
         passed=verdict.passed,
         total=verdict.total,
-        message=verdict.message,
+        message=_message(verdict),
         named=named,
         known=NAMED if named else _known(verdict),
         failing=tuple(c.title for c in verdict.checks if c.outcome in FAILING),
         stop=_stop(verdict),
+        raised=_class(verdict.raised),
         audit=tuple(verdict.audit),
         code=verdict.source_hash,
         kata_version=verdict.kata_version,
@@ -136,8 +159,10 @@ def _facts(verdict: v.Verdict | None, worth: int) -> Facts:
 
 
 def _named(verdict: v.Verdict) -> tuple[Misconception, ...]:
-    """Each named mistake once, by its id."""
+    """Each named mistake once, by its id; calling the built-in is one, too."""
     found = {}
+    if any(check.rung == BANNED and check.outcome == v.FAILED for check in verdict.checks):
+        found[BUILT_IN] = _built_in(sys.intern(verdict.kata))
     for diagnosis in verdict.diagnoses:
         if diagnosis.kind in (v.MISTAKE, v.TWO_MISTAKES, v.CONVENTION):
             for cause in diagnosis.causes:
@@ -153,6 +178,28 @@ def _named(verdict: v.Verdict) -> tuple[Misconception, ...]:
     return tuple(found.values())
 
 
+def _built_in(kata: str) -> Misconception:
+    return Misconception(
+        kata,
+        BUILT_IN,
+        "",
+        "uses the built-in that the kata is about",
+        "What does that function do, step by step?",
+    )
+
+
+def _message(verdict: v.Verdict) -> str:
+    """Why it is not passed: of checks, the first that ended as the whole did."""
+    same = (c.message for c in verdict.checks if c.outcome == verdict.outcome != v.PASSED)
+    return next(filter(None, same), verdict.message)
+
+
+def _class(raised: v.Raised | None) -> str:
+    """The class of an exception, unless it may be one of the submission's own."""
+    known = raised and isinstance(getattr(builtins, raised.type, None), type)
+    return raised.type if raised and known else ""
+
+
 def _known(verdict: v.Verdict) -> str:
     if verdict.outcome in (v.PASSED, v.NOT_STARTED, v.COULD_NOT_GRADE):
         return ""
@@ -161,7 +208,10 @@ def _known(verdict: v.Verdict) -> str:
         return EARLIER
     if v.SYMPTOMS in kinds:
         return SYMPTOMS
-    return UNNAMED if verdict.outcome == v.FAILED else NOT_RUN
+    if verdict.outcome != v.FAILED:
+        return NOT_RUN
+    written = any(check.outcome in FAILING for check in verdict.checks) or not verdict.checks
+    return UNNAMED if written else UNFINISHED
 
 
 def _stop(verdict: v.Verdict) -> str:

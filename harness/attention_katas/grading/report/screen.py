@@ -18,7 +18,8 @@ def show(screen: Screen, report: Report) -> None:
     screen.line()
     title = Text.assemble((glyphs.safe(report.run.title), "bold"))
     title.append(f"  {many(len(report.graded.people), 'student')}", "dim")
-    screen.line(title)
+    screen.line(title, hang=2)
+    _later(screen, report)
     screen.line()
     _katas(screen, report)
     _misconceptions(screen, report)
@@ -31,7 +32,7 @@ def _regraded(screen: Screen, report: Report) -> None:
     if not found:
         return
     screen.line()
-    screen.line(f"{many(len(found), 'grade')} changed, and the code did not", "bold red")
+    screen.line(f"{many(len(found), 'grade')} changed, and the code did not", "bold red", hang=2)
     for one in found[:SHOWN]:
         before, now = ("-" if n is None else str(n) for n in (one.before, one.now))
         said = f"{report.names[one.student]}: {one.kata} {before} -> {now}, {', '.join(one.why)}"
@@ -39,9 +40,16 @@ def _regraded(screen: Screen, report: Report) -> None:
     _more(screen, len(found))
 
 
+def _later(screen: Screen, report: Report) -> None:
+    if report.later:
+        when = report.later.at[:16].replace("T", " ")
+        said = f"a later grading ({when} UTC) was stopped before its end and is not in here"
+        screen.item("!", "yellow", said)
+
+
 def _more(screen: Screen, count: int) -> None:
     if count > SHOWN:
-        screen.line(f"and {count - SHOWN} more, in the report", "dim", indent=4)
+        screen.line(f"and {count - SHOWN} more, in the report", "dim", indent=4, hang=2)
 
 
 def _katas(screen: Screen, report: Report) -> None:
@@ -54,7 +62,7 @@ def _katas(screen: Screen, report: Report) -> None:
         said = f"mean {mean} of {part.worth:<3}  {told}"
         screen.field(part.name, said, indent=2, width=widest + 2)
     if report.median is not None:
-        screen.line(f"median {report.median:g} of {report.worth} points", "bold", indent=2)
+        screen.line(f"median {report.median:g} of {report.worth} points", "bold", indent=2, hang=2)
     screen.line()
 
 
@@ -78,7 +86,7 @@ def _stuck(screen: Screen, report: Report) -> None:
     rows.append((len(report.done), "passed everything"))
     for count, what in rows:
         if count:
-            screen.line(f"{count:4}  {what}", indent=2)
+            screen.field(f"{count:4}", what, indent=2, width=6)
     screen.line()
 
 
@@ -86,7 +94,9 @@ def _flags(screen: Screen, report: Report) -> None:
     """What the teacher should look at, by number; who it is stands on the page."""
     difference = report.difference
     audited = len({student for student, _, _ in report.audited})
+    halted = len({one.student for one in report.halted})
     flags = [
+        (halted, f"{many(halted, 'student')} with code that did not run to its end"),
         (len(report.lost), f"{many(len(report.lost), 'kata')} could not be graded"),
         (len(report.remarks), f"{many(len(report.remarks), 'hand-in')} with a remark"),
         (audited, f"{many(audited, 'student')} whose code did odd things"),

@@ -6,6 +6,7 @@ import csv
 import io
 
 from attention_katas.grading.report.findings import LATE, Report
+from attention_katas.grading.report.halted import one_line
 from attention_katas.grading.report.rows import Row
 
 COLUMNS = (
@@ -20,6 +21,7 @@ COLUMNS = (
     "misconceptions",
     "known",
     "stopped_at",
+    "message",
     "late",
     "remarks",
     "audit",
@@ -29,15 +31,17 @@ COLUMNS = (
     "file",
     "source",
 )
+# What may name somebody.
+HIDDEN = ("id", "message", "file", "source")
 # A spreadsheet would take such a cell for a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render(report: Report) -> str:
-    """CSV. Without names there is neither id nor file."""
+    """CSV. Without names there is nothing that could hold one."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    columns = [one for one in COLUMNS if not (report.anonymous and one in ("id", "file", "source"))]
+    columns = [one for one in COLUMNS if not (report.anonymous and one in HIDDEN)]
     writer.writerow(columns)
     together = _alike(report)
     earlier = _earlier(report)
@@ -69,6 +73,7 @@ def _cells(report: Report, row: Row) -> dict[str, str]:
         "misconceptions": " ".join(one.id for one in facts.named),
         "known": facts.known,
         "stopped_at": facts.stop,
+        "message": one_line(facts.message),
         "late": "yes" if LATE in remarks else "",
         "remarks": "; ".join(one for one in remarks if one != LATE),
         "audit": "" if report.anonymous else "; ".join(facts.audit),
