@@ -215,8 +215,8 @@ def submissions(
     )
     wanted = [*targets, *((name, "") for name in ("reporter", "actions", "annotations") if github)]
     collected = collect(katas, path, how["layout"], how["assignment"], how["student"])
-    for name, _ in wanted:
-        formats.check(name, len(collected.students), about)
+    for name, file in wanted:
+        formats.check(name, len(collected.students), about, file)
     kept = Path(":memory:")
     if ledger or collected.layout != ONE:
         kept = ledger or Path(f"{path.resolve().stem}-grades.db")
@@ -244,6 +244,8 @@ def submissions(
         raise fault
     if not quiet and kept.name != ":memory:":
         screen().next_step(f"kata grade report {shlex.quote(str(kept))}")
+    if too_low := shown.below(summary, fail_under):
+        say(too_low)
     if summary.lost:
         ctx.exit(3)
     ctx.exit(int(fail_under is not None and summary.least < fail_under))
@@ -342,18 +344,25 @@ def _write_all(
     fault = None
     for name, file in wanted:
         place = formats.place_of(name, file, about)
-        try:
-            _write(place, formats.render(name, results, about), formats.adds(name, place, about))
-        except KataError as error:
-            fault = fault if fault and fault.exit_code >= error.exit_code else error
-            ours = isinstance(error, CouldNotGrade)
-            if ours and place != "-" and not formats.adds(name, place, about):
-                with contextlib.suppress(OSError):  # an older one would be taken for this one
-                    os.remove(place)
-            continue
-        if place != "-" and not quiet:
+        written = 0
+        for part, some in formats.parts(name, place, results):
+            adds = formats.adds(name, part, about)
+            try:
+                _write(part, formats.render(name, some, about), adds)
+                written += 1
+            except KataError as error:
+                fault = fault if fault and fault.exit_code >= error.exit_code else error
+                if not isinstance(error, CouldNotGrade):
+                    break
+                if part != "-" and not adds:
+                    with contextlib.suppress(OSError):  # an older one would be taken for this one
+                        os.remove(part)
+                if part != place:
+                    about.notes.append(f"there is no {part}: {error.message}")
+        if written and place != "-" and not quiet:
             out = screen()
-            out.item(out.signs.passed, "green", f"{name}: {place}")
+            many = f" ({written} documents)" if formats.is_folder(place) else ""
+            out.item(out.signs.passed, "green", f"{name}: {place}{many}")
     for note in about.notes:
         say(note)
     return fault

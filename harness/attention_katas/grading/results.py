@@ -133,6 +133,8 @@ def _plain(check: v.Check) -> str:
     """Why a check failed, without numbers or words of the submission."""
     if check.outcome == v.PASSED:
         return ""
+    if check.outcome == v.NOT_REACHED:  # the judge's own words, about nothing that was asked
+        return check.message
     raised = _anonymous(check.evidence.raised if check.evidence else None)
     if check.outcome == v.FAILED and raised and raised.type:
         return f"raised {raised.type}"
