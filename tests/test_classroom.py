@@ -592,12 +592,6 @@ def test_gradescope_gets_the_results_of_kata(container):
 
 
 @posix
-def test_gradescope_gets_what_could_be_graded(container):
-    found, _ = container(f"{WRITES}echo '{json.dumps(RESULTS)}' >$to; exit 3")
-    assert found == RESULTS
-
-
-@posix
 @pytest.mark.parametrize(
     "does",
     [
@@ -608,6 +602,7 @@ def test_gradescope_gets_what_could_be_graded(container):
         f"{WRITES}echo '{{' >$to",
         f"{WRITES}echo '[]' >$to",
         f"{WRITES}echo '{json.dumps(RESULTS)}' >$to; exit 2",
+        f"{WRITES}echo '{json.dumps(RESULTS)}' >$to; exit 3",
         f"{WRITES}ln -s /etc/hostname $to",
         f"{WRITES}echo '{json.dumps(RESULTS)}' >$to.2; ln -s $to.2 $to",
         "seq 1 100000; exit 7",

@@ -249,6 +249,12 @@ def test_an_own_mistake_on_top_of_an_earlier_one(submit):
     assert found.symptoms == ["causal_mask is wrong as well; see to that first"]
 
 
+def test_several_are_wrong_as_well():
+    assert inquiry._besides(["a"]) == "a is wrong as well; see to that first"
+    assert inquiry._besides(["a", "b"]) == "a and b are wrong as well; see to them first"
+    assert inquiry._besides(["a", "b", "c"]).startswith("a, b and c are wrong")
+
+
 def test_an_exception_in_terms_of_axes(submit):
     verdict = submit("dot-product", "def attention_scores(q, k):\n    return q @ k\n")
     assert told(verdict) == (v.MISTAKE, ["no-transpose"])

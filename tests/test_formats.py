@@ -17,10 +17,12 @@ from xml.etree import ElementTree as xml
 import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
+from rich.cells import cell_len
 
 from attention_katas import verdict as v
 from attention_katas.errors import CouldNotGrade, KataError
-from attention_katas.grading.formats import About, _sheet, _text, load, names, render
+from attention_katas.grading.formats import About, _sheet, _text, load, names, parts, render
+from attention_katas.grading.formats import check as check_format
 from attention_katas.grading.results import (
     FEEDBACK,
     FULL,
@@ -406,6 +408,59 @@ def test_annotations_point_at_the_function_else(tmp_path):
     assert text.startswith(f"::error file=work{os.sep}missing.py,title=")
 
 
+def blamed(file="softmax.py", blames="stable", kata="softmax"):
+    checks = [check(i, v.FAILED, "wrong", rung="values") for i in range(13)]
+    found = v.Diagnosis("softmax", v.EARLIER_WORK, file=file, blames=blames)
+    return result(item(verdict(v.FAILED, checks, "wrong", kata=kata, diagnoses=[found])))
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (blamed(), "softmax is right as soon as stable is: look there first"),
+        (blamed(blames="a and b"), "softmax is right as soon as a and b are: look there first"),
+        (
+            blamed("mask.py", "mask"),
+            "softmax is not to blame, mask is: look at mask.py first",
+        ),
+    ],
+)
+def test_annotations_name_the_earlier_work_that_is_to_blame(found, said):
+    assert render("annotations", [found], about()).splitlines()[0].endswith(f"::{said}")
+    assert said in document("gradescope", found)["tests"][0]["output"]
+    assert said in render("text", [found], about()).replace("\n    ", " ")
+    assert said not in render("annotations", [found], about(feedback=POINTS))
+
+
+def test_what_many_checks_say_is_said_once():
+    found = blamed()
+    found.items[0].verdict.diagnoses = []
+    alike = "not right: values (12 more fail in the same way)"
+    assert render("annotations", [found], about()).splitlines()[0].endswith(f"::{alike}")
+    lines = document("gradescope", found)["tests"][0]["output"].splitlines()
+    assert lines[1:4] == [f"✗ Says thing 0: {alike}", "✗ Says thing 1", "✗ Says thing 2"]
+    raised = v.Evidence(raised=v.Raised("ValueError", "no"))
+    for one in found.items[0].verdict.checks[:2]:
+        one.evidence = raised
+    text = document("gradescope", found)["tests"][0]["output"]
+    assert "raised ValueError (1 more stops in the same way)" in text
+    assert "(10 more fail in the same way)" in text
+    assert "same way" not in document("gradescope", found, feedback=POINTS)["tests"][0]["output"]
+
+
+@pytest.mark.parametrize("feedback", FEEDBACK)
+def test_to_wait_is_not_to_be_out_of_reach(feedback):
+    law = check(2, v.NOT_REACHED, "counts once the values are right", law=True)
+    wrong = result(item(verdict(v.FAILED, [check(1, v.FAILED, "no"), law])))
+    text = document("gradescope", wrong, feedback=feedback)["tests"][0]["output"]
+    assert "2: waits until the values are right" in text
+    late = check(2, v.NOT_REACHED, "softmax ran into the time limit before")
+    hung = result(item(verdict(v.TIMED_OUT, [check(1, v.TIMED_OUT), late])))
+    text = document("gradescope", hung, feedback=feedback)["tests"][0]["output"]
+    said = "a check before it ran out of time" if feedback == POINTS else late.message
+    assert f"2: not reached: {said}" in text
+
+
 def test_annotations_count_only_what_could_be_graded():
     assert render("annotations", [result(passed(), lost())], about()).splitlines() == [
         "::warning title=mask::Causal mask could not be graded: a fault of the judge or the "
@@ -611,6 +666,95 @@ def test_junit_carries_points():
     assert root.find("testsuite[@name='mask']").get("errors") == "1"
 
 
+# Text for a student, and a folder for a class.
+
+
+def test_text_says_what_to_think_of_and_what_to_type():
+    found = CASES["one could not be graded"]
+    found.items[1].verdict.diagnoses[0].causes[0].level = 2
+    unwritten = item(verdict(v.NOT_STARTED, message="scale.py is still the stub", kata="scale"))
+    text = render("text", [result(*found.items, unwritten, name="Alice Liddell")], about())
+    assert text.splitlines() == [
+        "Attention: 13 of 30 points; Causal mask could not be graded: a fault of the",
+        "  judge or the machine, not of the code; it costs nothing",
+        "Alice Liddell",
+        "",
+        "   10 of 10   Dot product: passed",
+        "    3 of 10   Softmax: failed",
+        "    - of 20   Causal mask: could not grade",
+        "    0 of 10   Softmax: not started",
+        "",
+        "Softmax: failed, 1 of 4 checks passed",
+        "  ✗ Says thing 2: raised ValueError",
+        "  – Says thing 3: waits until the values are right",
+        "  softmax subtracts no maximum",
+        "    think: How large can exp grow?",
+        "    hint: kata hint softmax --level 2",
+        "",
+        "Softmax: not started",
+        "  scale.py is still the stub",
+        "  begin: kata show scale",
+        "",
+        "Written by kata grade.",
+    ]
+
+
+@pytest.mark.parametrize("kind", [*HOSTILE, "wide", "indented"])
+def test_no_line_of_a_text_is_wider_than_a_terminal(kind):
+    more = {"wide": "\u6ce8\u610f\u529b" * 60, "indented": "x\n" + " " * 500 + "y" * 200}
+    text = render("text", [hostile({**HOSTILE, **more}[kind])], about(feedback=FULL))
+    assert max(map(cell_len, text.splitlines())) <= 80
+    assert not any(line != line.rstrip() for line in text.splitlines())
+
+
+IDS = [
+    "alice", "Bob", "bob", "a/b", "a\\b", "a b", "..", "../../x", "/etc/passwd", "con", "NUL.txt",
+    "", " ", ".hidden", "x" * 300, "x" * 301, "é", "e\u0301", "\ud800", "a\0b", "a_b", "straße",
+    "STRASSE", "-rf", "a_b-" + "0" * 16, "~", "ａlice", "c:d", "a\n",
+]  # fmt: skip
+
+
+def test_file_names_are_safe_and_never_the_same(tmp_path):
+    found = _text.file_names(IDS)
+    assert found["straße"] != "straße"
+    assert found["alice"] != "alice"  # another one is that, in wide letters
+    assert _text.file_names(["alice", "zoë", "4711"]) == {x: x for x in ("alice", "zoë", "4711")}
+    compared = {unicodedata.normalize("NFKC", name).casefold() for name in found.values()}
+    assert len(compared) == len(IDS)
+    for name in found.values():
+        assert re.fullmatch(r"[\w][\w.-]{0,80}", name)
+        assert not re.match(r"(con|nul)(\.|$)", name, re.IGNORECASE)
+        (tmp_path / f"{name}.txt").touch()
+    assert len(list(tmp_path.iterdir())) == len(IDS)
+    # Whoever took the name that somebody else is given.
+    taken = _text.file_names(["a b", found["a b"]])
+    assert len(set(taken.values())) == 2
+
+
+@pytest.mark.parametrize("name", ["text", "gradescope", "junit", "exercism", "prairielearn"])
+def test_in_a_folder_each_student_has_a_document(tmp_path, name):
+    both = [result(passed(), who="alice"), result(partly(), who="b/../../ob")]
+    check_format(name, 2, about(), f"{tmp_path}")
+    found = dict(parts(name, f"{tmp_path}{os.sep}", both))
+    suffix = Path(load(name).FILE).suffix
+    assert [place.endswith(suffix) for place in found] == [True, True]
+    assert {Path(place).parent for place in found} == {tmp_path}
+    assert [render(name, some, about()) for some in found.values()] == [
+        render(name, [one], about()) for one in both
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [(name, "for one submission") for name in ("reporter", "actions", "annotations", "classroom50")]
+    + [(name, "a class in one file") for name in ("json", "csv", "canvas", "moodle")],
+)
+def test_a_folder_is_refused_where_it_is_of_no_use(name, said):
+    with pytest.raises(KataError, match=said) as caught:
+        check_format(name, 2, about(), "feedback/")
+    assert "--to " in caught.value.next_step
+
+
 def test_a_format_for_one_refuses_a_class():
     with pytest.raises(KataError, match="gradescope holds one submission, and here are 2"):
         render("gradescope", [CASES["passed"], CASES["partly"]], about())
@@ -632,8 +776,41 @@ def test_csv_has_a_row_for_each_student():
         ["student", "name", "dot-product", "softmax", "mask", "points", "worth", "late", "outcome",
          "remarks"],
         ["alice", "Alice Liddell", "10", "3", "", "13", "20", "", "graded", ""],
-        ["bob", "", "10", "", "", "", "30", "late", "could not grade mask", "two files"],
+        ["bob", "", "10", "", "", "", "30", "late", "could not grade mask",
+         "two files; mask: could not grade: the zygote died"],
     ]  # fmt: skip
+
+
+def gone(outcome, message, kata):
+    return item(verdict(outcome, message=message, kata=kata))
+
+
+@pytest.mark.parametrize(
+    ("items", "outcome", "remarks"),
+    [
+        (
+            [gone(v.BROKEN, f"{k}.py does not load: ModuleNotFoundError: No module named 'm'", k)
+             for k in ("softmax", "mask", "scale")],
+            "did not load: softmax, mask, scale",
+            "all 3 katas: does not load: No module named 'm'",
+        ),
+        (
+            [gone(v.BROKEN, "dot_product.py is not valid Python: invalid syntax", "dot-product"),
+             gone(v.TIMED_OUT, "no answer within 2 s", "softmax"), passed("mask"),
+             gone(v.CRASHED, "", "scale"), gone(v.NOT_STARTED, "a.py is not there", "a")],
+            "did not load: dot-product; timed out: softmax; crashed: scale; not started: a",
+            "dot-product: is not valid Python: invalid syntax; "
+            "softmax: timed out: no answer within 2 s; scale: crashed",
+        ),
+        ([gone(v.NOT_STARTED, f"{k}.py is not there", k) for k in "ab"], "nothing handed in", ""),
+        ([gone(v.NOT_STARTED, f"{k}.py is still the stub", k) for k in "ab"], "nothing written",
+         ""),
+    ],
+    ids=["one reason", "several", "nothing", "stubs"],
+)  # fmt: skip
+def test_csv_says_why_katas_did_not_run(items, outcome, remarks):
+    row = table(render("csv", [result(*items)], about()))[1]
+    assert (row[-2], row[-1]) == (outcome, remarks)
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -693,8 +870,37 @@ def test_canvas_fills_in_one_column(gradebook):
     ]
     assert whole.notes == [
         "bob could not be graded: no new grade",
+        "the katas are worth 30 points and Attention (4711) is out of 20.00: set the points of the "
+        "assignment to 30 in Canvas",
         "A Twin has no row of their own in the gradebook",
+        "3 people in the gradebook handed nothing in: Carroll, Lewis, Twin, A, Twin, A; their "
+        "cells stay as they were",
     ]
+
+
+def test_canvas_says_which_grades_change_and_which_fall(tmp_path):
+    path = tmp_path / "export.csv"
+    before = ["20.00", "10", "10.00", "EX", "", *["3"] * 12]
+    people = [(f"P{i}", str(i), f"p{i}", grade) for i, grade in enumerate(before)]
+    path.write_text(canvas_book([*people, ("Late, Lea", "99", "lea", "4")]), encoding="utf-8")
+    whole = about({"gradebook": path})
+    render("canvas", [result(passed(), who=f"p{i}") for i in range(len(before))], whole)
+    *_, absent, changes = whole.notes
+    assert absent == (
+        "1 person in the gradebook handed nothing in: Late, Lea; the cell stays as it was"
+    )
+    assert changes == (
+        "14 grades change: P0 20 -> 10 (falls), P3 EX -> 10, "
+        + ", ".join(f"P{i} 3 -> 10" for i in range(5, 13))
+        + " and 4 more"
+    )
+
+
+def test_who_handed_nothing_in_is_named_up_to_ten():
+    (note,) = _sheet.absent([f"P{i}" for i in range(13)], "worksheet")
+    assert note.startswith("13 people in the worksheet handed nothing in: P0, ")
+    assert note.endswith(", P9 and 3 more; their cells stay as they were")
+    assert _sheet.absent([], "worksheet") == []
 
 
 @pytest.mark.parametrize("title", ["Attention", "attention", "Attention (4711)"])
@@ -719,9 +925,15 @@ def test_canvas_without_a_gradebook_leaves_out_who_could_not_be_graded():
         ["Alice", "77", "", "al", "", "10"],
     ]
     assert whole.notes == ["alice could not be graded: no new grade"]
-    bare = about()
-    render("canvas", results, bare)
-    assert "--gradebook" in bare.notes[-1]
+
+
+def test_canvas_refuses_a_title_that_it_would_not_find():
+    with pytest.raises(KataError, match="for a new assignment") as caught:
+        render("canvas", [CASES["passed"]], about(title="Week 2"))
+    assert "--gradebook EXPORT.csv" in caught.value.next_step
+    assert "--title 'Week 2 (ID)'" in caught.value.next_step
+    with pytest.raises(KataError, match="for a new assignment"):
+        check_format("canvas", 12, about(title="Week 2"))
 
 
 def test_canvas_keeps_the_separator(tmp_path):
@@ -782,7 +994,47 @@ def test_moodle_fills_in_the_grades_and_nothing_else(tmp_path, language):
         "of the assignment to 30 before you upload it",
         "nobody has no row of their own in the worksheet",
         "2 could not be graded: no new grade",
-    ]
+        "1 person in the worksheet handed nothing in: Lewis; the cell stays as it was",
+    ] + ["feedback comments that were there stay as they were: 2"] * (language == "en")
+
+
+def commented(tmp_path, *comments):
+    """A worksheet with these comments, of Participant 0 and so on."""
+    path = tmp_path / "worksheet.csv"
+    rows = [f'Participant {i},N{i},,S,,10,Yes,-,-,"{text}"' for i, text in enumerate(comments)]
+    path.write_text("\n".join([HEADS["en"], *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("feedback", FEEDBACK)
+def test_moodle_gets_the_feedback_as_html(tmp_path, feedback):
+    path = commented(tmp_path, "", "well done", "")
+    whole = about({"worksheet": path}, feedback=feedback)
+    found = [result(partly(), who=f"s{i}", ids={"moodle": str(i)}) for i in range(2)]
+    first, second, third = [row[-1] for row in table(render("moodle", found, whole))[1:]]
+    assert first.startswith(
+        "<p>Attention: 3 of 10 points<br>s0<br><br>&nbsp;&nbsp;&nbsp;&nbsp;3 of 10"
+    )
+    assert ("subtracts no maximum" in first) == (feedback != POINTS)
+    assert first.endswith("<br>Written by kata grade.</p>")
+    assert (second, third) == ("well done", "")
+    assert "feedback comments that were there stay as they were: 1" in whole.notes
+    path.write_text(render("moodle", found, whole).replace("3 of 10", "2 of 10"), encoding="utf-8")
+    again = about({"worksheet": path}, feedback=feedback)
+    assert table(render("moodle", found, again))[1][-1] == first
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_comment_in_moodle_is_no_markup_and_ends_no_cell(tmp_path, kind):
+    path = commented(tmp_path, "")
+    found = hostile(HOSTILE[kind])
+    found.student = Student("x", HOSTILE[kind], {"moodle": "0"})
+    text = render("moodle", [found], about({"worksheet": path}, feedback=FULL))
+    comment = table(text)[1][-1]
+    assert not set('"\\\n\r') & set(comment)
+    assert set(re.findall("<[^>]*>", comment)) == {"<p>", "<br>", "</p>"}
+    assert len(comment) < 25_000
+    assert re.fullmatch(r"[^&]*(&(amp|lt|gt|quot|nbsp|#\w+);[^&]*)*", comment)
 
 
 @pytest.mark.parametrize("most", ["20", "20,00", "20.0"])
@@ -812,7 +1064,11 @@ def test_moodle_leaves_a_row_alone_that_two_claim(tmp_path):
     claims = [result(passed(), partly(), who=who, ids={"moodle": "5"}) for who in ("a", "b")]
     text = render("moodle", claims, whole)
     assert table(text)[1][4] == ""
-    assert whole.notes == ["a and b have one row in the worksheet: neither was filled in"]
+    assert whole.notes == [
+        "a and b have one row in the worksheet: neither was filled in",
+        "3 people in the worksheet handed nothing in: Bob, Lewis, Kate; their cells stay as they "
+        "were",
+    ]
 
 
 def test_moodle_finds_no_address_where_a_student_may_write(tmp_path):

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from attention_katas import verdict as v
+from attention_katas.grading import screen as shown
+from attention_katas.grading.gradebook import Summary
 from attention_katas.grading.results import points_for
 from tests.test_cli import kata
 
@@ -247,6 +249,47 @@ def test_a_single_submission_on_the_screen(tmp_path, catalog):
     assert list(tmp_path.glob("*.db")) == []
     low = kata("grade", ".", "--only", "scale", "--fail-under", "50", cwd=tmp_path)
     assert low.returncode == 1
+    assert re.search(r"1 is below 50 %: \S+ 0 %", low.stderr)
+
+
+def test_who_is_below_is_said_the_lowest_first():
+    low = [(f"s{i:02}", 60 - i / 3) for i in range(15)]
+    found = Summary(percents=[*low, ("fine", 60.0)])
+    assert shown.below(found, None) == ""
+    assert shown.below(Summary(percents=[("fine", 60.0)]), 60) == ""
+    said = shown.below(found, 60)
+    assert said.startswith("14 are below 60 %: s14 55.3 %, s13 55.6 %, ")
+    assert said.endswith(", s05 58.3 % and 4 more")
+    assert shown.below(Summary(percents=[("x\x1b[2J\n", 59.99)]), 60) == (
+        "1 is below 60 %: x\\x1b[2J  59.9 %"
+    )
+
+
+def test_a_class_into_a_folder(tmp_path):
+    """A document for each, of the judge's making; what cannot be one is refused before."""
+    for name in ("anna", "ben"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+    (tmp_path / "class" / "anna" / "softmax.py").write_text(CLASS["raw"])
+    (tmp_path / "texts").mkdir()
+    done = kata(
+        *("grade", "class", *HOW[:4], "--allow-weak-sandbox"),
+        *("--to", "text=texts", "--to", "gradescope=scope/", "--fail-under", "10"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "text: texts (2 documents)" in done.stdout
+    assert "1 is below 10 %: ben 0 %" in done.stderr
+    assert {file.name for file in (tmp_path / "texts").iterdir()} == {"anna.txt", "ben.txt"}
+    assert {file.name for file in (tmp_path / "scope").iterdir()} == {"anna.json", "ben.json"}
+    text = (tmp_path / "texts" / "anna.txt").read_text(encoding="utf-8")
+    assert "softmax takes exponentials of the raw scores" in text
+    assert re.search(r"hint: kata hint softmax --level \d", text)
+    assert "begin: kata show softmax" in (tmp_path / "texts" / "ben.txt").read_text()
+    for target in ("actions=texts", "csv=out/", "canvas"):
+        done = kata("grade", "class", "--to", target, "--ledger", "new.db", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "next:" in done.stderr
+    assert not (tmp_path / "new.db").exists()
 
 
 def test_modules_that_are_handed_in_are_none_of_ours(tmp_path, catalog):
@@ -367,13 +410,17 @@ def test_our_fault_leaves_no_older_document_and_exits_with_3(tmp_path, catalog):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "softmax.py").write_text("def softmax(x, dim=-1):\n    return x\n")
     (tmp_path / "results.json").write_text("{}")
+    (tmp_path / "each").mkdir()
+    (tmp_path / "each" / "work.json").write_text("{}")
     done = kata(
         *("grade", "work", "--katas", ".", "--to", "gradescope", "--to", "json=all.json"),
-        "--allow-weak-sandbox",
+        *("--allow-weak-sandbox", "--to", "gradescope=each", "--student", "work"),
         cwd=tmp_path,
     )
     assert done.returncode == 3, done.stdout + done.stderr
     assert not (tmp_path / "results.json").exists()
+    assert list((tmp_path / "each").iterdir()) == []
+    assert f"there is no {Path('each', 'work.json')}: softmax could not be graded" in done.stderr
     (result,) = json.loads((tmp_path / "all.json").read_text())["results"]
     assert not result["graded"]
     assert result["katas"][0]["points"] is None

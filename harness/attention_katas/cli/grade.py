@@ -216,8 +216,8 @@ def submissions(
     )
     wanted = [*targets, *((name, "") for name in ("reporter", "actions", "annotations") if github)]
     collected = collect(katas, path, how["layout"], how["assignment"], how["student"])
-    for name, _ in wanted:
-        formats.check(name, len(collected.students), about)
+    for name, file in wanted:
+        formats.check(name, len(collected.students), about, file)
     kept = IN_MEMORY
     if ledger or collected.layout != ONE:
         kept = ledger or Path(f"{path.resolve().stem}-grades.db")
@@ -260,6 +260,8 @@ def submissions(
         raise done.fault
     if not quiet and kept != IN_MEMORY:
         screen().next_step(f"kata grade report {shlex.quote(str(kept))}")
+    if too_low := shown.below(summary, fail_under):
+        say(too_low)
     if summary.lost:
         ctx.exit(3)
     ctx.exit(int(fail_under is not None and summary.least < fail_under))
@@ -374,20 +376,28 @@ def _write_all(
     """
     done = Written()
     for name, place in placed:
-        adds = formats.adds(name, place, about)
-        try:
-            if stopped and os.path.exists(place) and not adds:
-                about.notes.append(f"{name}: {place} is left as it was: not everything is judged")
+        count = 0
+        for part, some in formats.parts(name, place, results):
+            adds = formats.adds(name, part, about)
+            if stopped and os.path.exists(part) and not adds:
+                about.notes.append(f"{name}: {part} is left as it was: not everything is judged")
                 continue
-            _write(place, formats.render(name, results, about), adds)
-        except KataError as error:
-            if done.fault is None or done.fault.exit_code < error.exit_code:
-                done.fault = error
-            if isinstance(error, CouldNotGrade) and place != "-" and not adds:
-                with contextlib.suppress(OSError):  # an older one would be taken for this one
-                    os.remove(place)
-            continue
-        done.written.append((name, place))
+            try:
+                _write(part, formats.render(name, some, about), adds)
+                count += 1
+            except KataError as error:
+                if done.fault is None or done.fault.exit_code < error.exit_code:
+                    done.fault = error
+                if not isinstance(error, CouldNotGrade):
+                    break
+                if part != "-" and not adds:
+                    with contextlib.suppress(OSError):  # an older one would be taken for this one
+                        os.remove(part)
+                if part != place:
+                    about.notes.append(f"there is no {part}: {error.message}")
+        if count:
+            many = f" ({count} documents)" if formats.is_folder(place) else ""
+            done.written.append((name, f"{place}{many}"))
     return done
 
 

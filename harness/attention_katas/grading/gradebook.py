@@ -200,8 +200,8 @@ class Summary:
     """A class in a few numbers, and what the teacher should look at.
 
     points: of everybody who could be graded in full. waiting: katas that were not judged yet.
-    least: the lowest percentage, what could not be graded counted as full. lost: whose katas could
-    not be graded, and why. remarks: (who, what).
+    percents: (who, percentage) of all, what could not be graded counted as full; least: the lowest.
+    lost: whose katas could not be graded, and why. remarks: (who, what).
     """
 
     katas: dict[str, KataSummary] = field(default_factory=dict)
@@ -209,6 +209,7 @@ class Summary:
     worth: int = 0
     waiting: int = 0
     least: float = 100.0
+    percents: list[tuple[str, float]] = field(default_factory=list)
     lost: list[tuple[str, str]] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
 
@@ -239,7 +240,9 @@ def summed_up(results: Sequence[Result]) -> Summary:
             found.lost.append((who, f"could not grade {names}: {lost[0].verdict.message}"))
         benefit = sum(item.worth for item in whys)
         if result.worth:
-            found.least = min(found.least, 100 * (result.points + benefit) / result.worth)
+            percent = 100 * (result.points + benefit) / result.worth
+            found.percents.append((who, percent))
+            found.least = min(found.least, percent)
     return found
 
 

@@ -184,6 +184,8 @@ def _plain(check: v.Check) -> str:
     """Why a check failed, without numbers or words of the submission."""
     if check.outcome == v.PASSED:
         return ""
+    if check.outcome == v.NOT_REACHED:  # the judge's own words, about nothing that was asked
+        return check.message
     if check.rung == "nothing banned":
         return _BANNED
     if check.outcome == v.FAILED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import statistics
 import time
 from collections import Counter
@@ -20,6 +21,7 @@ from attention_katas.reports.terminal import STYLES, Screen
 
 EVERY_SECONDS = 10.0  # between two lines of progress where lines cannot be drawn anew
 SHOWN = 12
+MOST_NAMES = 10  # in a list within a sentence
 
 
 def one(screen: Screen, result: Result, katas: Catalog) -> None:
@@ -83,6 +85,21 @@ def remarks(screen: Screen, summary: Summary) -> None:
     more = max(len(summary.lost) - SHOWN, 0) + max(len(summary.remarks) - SHOWN, 0)
     if more:
         screen.line(f"and {more} more remarks", "dim", indent=4)
+
+
+def below(summary: Summary, fail_under: float | None) -> str:
+    """Who has less than --fail-under percent, the lowest first; "" if nobody has."""
+    if fail_under is None:
+        return ""
+    low = sorted((percent, who) for who, percent in summary.percents if percent < fail_under)
+    if not low:
+        return ""
+    # Down, so that nobody below a threshold seems to be at it.
+    named = [f"{who} {math.floor(percent * 10) / 10:g} %" for percent, who in low[:MOST_NAMES]]
+    more = f" and {len(low) - MOST_NAMES} more" if len(low) > MOST_NAMES else ""
+    verb = "is" if len(low) == 1 else "are"
+    listed = glyphs.safe(", ".join(named)).replace("\n", " ")
+    return f"{len(low)} {verb} below {fail_under:g} %: {listed}{more}"
 
 
 @contextlib.contextmanager

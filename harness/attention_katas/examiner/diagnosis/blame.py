@@ -61,7 +61,7 @@ def find(case: Case, function: str, wrong_before: Sequence[str]) -> tuple[v.Diag
         helped = helped + more
     if replaced is None or again is None:
         return None, case
-    wrong = " and ".join(names[0] if names else module for module, names in helped)
+    wrong = tuple(names[0] if names else module for module, names in helped)
     return None, replace(
         case, submission=replaced, talks=[again], failed=again, silent=True, made_right=wrong
     )

@@ -77,7 +77,7 @@ class Case:
     give_back: Callable[[Learner], None]
     until: float
     silent: bool = False
-    made_right: str = ""
+    made_right: tuple[str, ...] = ()
     hung: frozenset[str] = frozenset()
 
     def probes_of(self, function: str) -> list[probing.Question]:
@@ -143,7 +143,7 @@ def diagnose(case: Case) -> list[v.Diagnosis]:
                 earlier, rest = blame.find(case, name, wrong[: wrong.index(name)])
                 told = earlier or Inquiry(rest, name).find()
                 if rest.made_right:
-                    told.symptoms.append(f"{rest.made_right} is wrong as well; see to that first")
+                    told.symptoms.append(_besides(rest.made_right))
                 found.append(told)
             except CouldNotGrade:
                 raise
@@ -515,6 +515,12 @@ def _answered(call: Call) -> bool:
     """Something came back, be it an exception; not of a branch that is not written yet."""
     unwritten = call.raised is not None and call.raised.type == "NotImplementedError"
     return not call.lost and not unwritten
+
+
+def _besides(parts: Sequence[str]) -> str:
+    if len(parts) == 1:
+        return f"{parts[0]} is wrong as well; see to that first"
+    return f"{', '.join(parts[:-1])} and {parts[-1]} are wrong as well; see to them first"
 
 
 def _name(dtype: torch.dtype) -> str:

@@ -10,7 +10,10 @@ A format module has
     def render(results: Sequence[Result], about: About) -> str
 
 and its name is the module's. `results` have been shaped for the student's eyes already, unless the
-module sets TEACHER = True (a document that only the teacher reads).
+module sets TEACHER = True (a document that only the teacher reads). It may have
+
+    def check(about: About) -> None   raises KataError for what cannot be written, before judging
+    FOLDER = False                    a folder of one document for each student would be of no use
 
 The text is written as it is, in UTF-8, without translation of line ends. render raises
 CouldNotGrade where something could not be graded and the reader of the format has no word for that:
@@ -22,13 +25,14 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import overload
 
 from attention_katas.errors import KataError
+from attention_katas.grading.formats._text import file_names
 from attention_katas.grading.results import FEEDBACK, NAMED, Result, shaped
 
 
@@ -97,16 +101,46 @@ def adds(name: str, place: str, about: About) -> bool:
     return usual.startswith("$") and about.environment.get(usual[1:]) == place
 
 
-def check(name: str, students: int, about: About) -> None:
+def is_folder(place: str) -> bool:
+    """Whether a place is a folder for one document of each student."""
+    return place.endswith(("/", os.sep)) or os.path.isdir(place)
+
+
+def parts(
+    name: str, place: str, results: Sequence[Result]
+) -> Iterator[tuple[str, Sequence[Result]]]:
+    """What goes where: all into one document, or in a folder each student's into their own."""
+    if not is_folder(place):
+        yield place, results
+        return
+    suffix = Path(load(name).FILE).suffix
+    safe = file_names([result.student.id for result in results])
+    for result in results:
+        yield os.path.join(place, safe[result.student.id] + suffix), [result]
+
+
+def check(name: str, students: int, about: About, place: str = "") -> None:
     """Before anything is judged: can the format hold that many? Raises KataError."""
-    if not load(name).CLASS and students != 1:
+    module = load(name)
+    if is_folder(place):
+        if module.CLASS:
+            raise KataError(f"{name} holds a class in one file", f"--to {name}={module.FILE}")
+        if not getattr(module, "FOLDER", not module.FILE.startswith(("$", "-"))):
+            raise KataError(
+                f"{name} is for one submission: a folder of them would be of no use",
+                f"--to text={place}",
+            )
+    elif not module.CLASS and students != 1:
+        folder = ", or a folder for one document each: --to text=feedback/"
         raise KataError(
             f"{name} holds one submission, and here are {students}",
-            "name one student's folder, or take csv or json",
+            f"name one student's folder, or take csv or json{folder}",
         )
     for option, path in about.given.items():
         if not path.is_file():
             raise KataError(f"--{option}: there is no file {path}")
+    if hasattr(module, "check"):
+        module.check(about)
 
 
 def render(name: str, results: Sequence[Result], about: About) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from attention_katas.grading.results import Result, Student
 
 # A spreadsheet would run a cell that begins so (the last four are the wide forms).
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+MOST_NAMES = 10
 
 
 def cell(text: str) -> str:
@@ -69,6 +72,14 @@ def read(path: Path, what: str) -> Sheet:
     return Sheet(rows[0], rows[1:], separator, "\r\n" if first.endswith("\r") else "\n", mark)
 
 
+@dataclass
+class Placed:
+    """Whose row is which, by number. claimed: also the rows that several asked for."""
+
+    rows: dict[int, Result]
+    claimed: set[int]
+
+
 def placed(
     sheet: Sheet,
     results: Sequence[Result],
@@ -76,8 +87,8 @@ def placed(
     what: str,
     notes: list[str],
     shown: Callable[[int, str], str] = lambda column, text: text,
-) -> dict[int, Result]:
-    """Which row, by number, is whose.
+) -> Placed:
+    """Which row is whose.
 
     keys: where to look for a student and for what text, the surest first; a text that stands in
     several rows finds none. shown: what of a cell is compared. Who has no row, or one with somebody
@@ -110,7 +121,50 @@ def placed(
         if len(those) > 1:
             names = " and ".join(line(result.student.id) for result in those)
             notes.append(f"{names} have one row in the {what}: neither was filled in")
-    return {row: those[0] for row, those in found.items() if len(those) == 1}
+    only = {row: those[0] for row, those in found.items() if len(those) == 1}
+    return Placed(only, set(found))
+
+
+def number(text: str) -> float | None:
+    """What a grade says, with either decimal sign; None if it is no number."""
+    text = text.strip()
+    return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
+
+
+def absent(names: Sequence[str], what: str) -> list[str]:
+    """The note on who stands in a teacher's table and handed nothing in."""
+    if not names:
+        return []
+    people, cells = ("person", "the cell") if len(names) == 1 else ("people", "their cells")
+    listed = _listed(names)
+    stay = "stays as it was" if len(names) == 1 else "stay as they were"
+    return [f"{len(names)} {people} in the {what} handed nothing in: {listed}; {cells} {stay}"]
+
+
+def changes(grades: Sequence[tuple[str, str, str]]) -> list[str]:
+    """The note on grades that were there and become others: (who, before, after) of each."""
+    falls, others = [], []
+    for who, before, after in grades:
+        old, new = number(before), number(after)
+        if not before.strip(" -") or (old is not None and old == new):
+            continue
+        was = before.strip() if old is None else f"{old:g}"
+        if old is not None and new is not None and new < old:
+            falls.append(f"{line(who, 60)} {was} -> {after} (falls)")
+        else:
+            others.append(f"{line(who, 60)} {line(was, 20)} -> {after}")
+    all_of_them = [*falls, *others]
+    if not all_of_them:
+        return []
+    count = "1 grade changes" if len(all_of_them) == 1 else f"{len(all_of_them)} grades change"
+    told = f"{count}: {_listed(all_of_them)}"
+    return [f"{told}; {len(falls)} in all fall" if len(falls) > MOST_NAMES else told]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    rest = len(texts) - MOST_NAMES
+    shown = ", ".join(line(text, 120) for text in texts[:MOST_NAMES])
+    return f"{shown} and {rest} more" if rest > 0 else shown
 
 
 def _rows_by_text(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 
 _ESCAPE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours and the cursor
@@ -11,6 +14,7 @@ _ESCAPE = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 _DOUBTFUL = re.compile(r"[^\n\t\x20-\x7e]")
+_DEVICE = re.compile("con|prn|aux|nul|conin\\$|conout\\$|com\\d|lpt\\d", re.IGNORECASE)
 _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 
@@ -24,6 +28,40 @@ def block(text: str, limit: int = 4000) -> str:
     """Lines with tabs and nothing else that moves a cursor; of a long text the end, which tells."""
     kept = _clean(text[-8 * limit :]).strip("\n")
     return kept if len(kept) <= limit else "…\n" + kept[len(kept) - limit + 2 :]
+
+
+def file_names(ids: Iterable[str]) -> dict[str, str]:
+    """A file name for each id, without suffix: of one folder on every system, and never the same.
+
+    An id that had to be changed, or differs from another one in case only, ends with a digest of
+    it; so does one that looks as if it did.
+    """
+    plain = {one: _file_name(one) for one in ids}
+    counts = Counter(_compared(name) for name in plain.values())
+    return {
+        one: name if _is_own(one, name, counts) else f"{name}-{_digest(one)}"
+        for one, name in plain.items()
+    }
+
+
+def _is_own(text: str, name: str, counts: Counter[str]) -> bool:
+    looks = re.search(r"-[0-9a-f]{16}$", name, re.IGNORECASE)
+    return name == text and counts[_compared(name)] == 1 and not looks
+
+
+def _file_name(text: str) -> str:
+    name = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", text[:400]))[:60].strip("._-")
+    stem = name.partition(".")[0]
+    return "_" if not name else f"_{name}" if _DEVICE.fullmatch(stem) else name
+
+
+def _compared(name: str) -> str:
+    """The same for names that some file system takes for one."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _clean(text: str) -> str:

@@ -2,7 +2,7 @@
 
 With the teacher's exported gradebook its rows, ids and heading are taken over and only the cells of
 this assignment are filled in. Without it `title` has to be "NAME (ID)", as in an export, for Canvas
-to find the assignment; under a name alone it may offer to create a new one.
+to find the assignment; under a name alone it may offer to create a new one, so that is refused.
 
 Canvas erases a grade where a cell is blank and there was one before (it posts the empty text, see
 populateGradeDataPerSubmission in process_gradebook_upload.js). So where something could not be
@@ -13,11 +13,21 @@ told in `about.notes`.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 
 from attention_katas.errors import KataError
 from attention_katas.grading.formats import About
-from attention_katas.grading.formats._sheet import Sheet, cell, placed, read, written
+from attention_katas.grading.formats._sheet import (
+    Sheet,
+    absent,
+    cell,
+    changes,
+    number,
+    placed,
+    read,
+    written,
+)
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.results import Result, Student
 
@@ -30,17 +40,27 @@ _IDS = {"ID": "canvas", "SIS User ID": "sis", "SIS Login ID": "login"}
 _WITH_ID = re.compile(r"(?P<title>.*\S)\s+\(\d+\)$", re.DOTALL)
 
 
+def check(about: About) -> None:
+    """Raises KataError where Canvas would not find the assignment."""
+    given = about.given.get("gradebook")
+    if given:
+        book = read(given, "gradebook")
+        _assignment(book, _section(book), about.title)
+    elif not _WITH_ID.match(about.title):
+        raise KataError(
+            f"Canvas would take {about.title!r} for a new assignment",
+            "--gradebook EXPORT.csv (Export in Canvas's gradebook), or "
+            f"{shlex.join(['--title', f'{about.title} (ID)'])} with the number that its address "
+            "ends with",
+        )
+
+
 def render(results: Sequence[Result], about: About) -> str:
     given = about.given.get("gradebook")
     ungraded = [line(result.student.shown) for result in results if not result.graded]
     about.notes.extend(f"{name} could not be graded: no new grade" for name in ungraded)
     if given:
         return _filled(read(given, "gradebook"), results, about)
-    if not _WITH_ID.match(about.title):
-        about.notes.append(
-            f"Canvas finds {about.title!r} only if an assignment is called exactly so: better "
-            f"take --gradebook, or --title '{about.title} (ID)'"
-        )
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", cell(about.title)]
     return written([head, *(_row(result) for result in results if result.graded)])
 
@@ -53,16 +73,39 @@ def _row(result: Result) -> list[object]:
 def _filled(book: Sheet, results: Sequence[Result], about: About) -> str:
     section = _section(book)
     column = _assignment(book, section, about.title)
+    _compare(book, column, results, about)
     found = placed(book, results, lambda student: _keys(book, student), "gradebook", about.notes)
-    for number, result in found.items():
-        row = book.rows[number]
+    grades = []
+    for at, result in found.rows.items():
+        row = book.rows[at]
         row += [""] * (column + 1 - len(row))
         if result.graded:
+            grades.append((_name(book, row), row[column], str(result.points)))
             row[column] = str(result.points)
+    people = [_name(book, row) for at, row in enumerate(book.rows) if at not in found.claimed]
+    about.notes.extend(absent([name for name in people if name], "gradebook") + changes(grades))
     kept = [*range(section + 1), column]
     book.rows = [[row[i] if i < len(row) else "" for i in kept] for row in book.rows if row]
     book.head = [book.head[i] for i in kept]
     return book.text()
+
+
+def _compare(book: Sheet, column: int, results: Sequence[Result], about: About) -> None:
+    """Points are written as they are: say so where Canvas counts them out of another number."""
+    row = next((row for row in book.rows[:3] if row and row[0].strip() == "Points Possible"), [])
+    most = row[column].strip() if column < len(row) else ""
+    worth = max(result.worth for result in results)
+    if number(most) not in (None, worth):
+        about.notes.append(
+            f"the katas are worth {worth} points and {line(book.head[column])} is out of {most}: "
+            f"set the points of the assignment to {worth} in Canvas"
+        )
+
+
+def _name(book: Sheet, row: Sequence[str]) -> str:
+    """Whose row it is, as the gradebook says it; "" for the rows above the students."""
+    names = [cell.strip() for cell in row[: book.head.index("ID")]]
+    return ", ".join(names) if "".join(row[book.head.index("ID") :][:1]).strip() else ""
 
 
 def _section(book: Sheet) -> int:

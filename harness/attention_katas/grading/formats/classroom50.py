@@ -25,6 +25,7 @@ from attention_katas.grading.results import Item, Result
 SUMMARY = "result.json of Classroom 50"
 FILE = "result.json"
 CLASS = False
+FOLDER = False  # the environment speaks of one submission
 
 # When the submission was made stands in its tag: "submit/2026-06-01T14-32-05Z-a1b2c3d".
 _TAG = re.compile(r"submit/(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z")

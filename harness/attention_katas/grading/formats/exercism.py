@@ -14,7 +14,7 @@ from typing import Any
 from attention_katas import verdict as v
 from attention_katas.grading.formats import About
 from attention_katas.grading.formats._text import block, line
-from attention_katas.grading.formats._words import account
+from attention_katas.grading.formats._words import account, reason
 from attention_katas.grading.results import Item, Result
 
 SUMMARY = "results.json of an Exercism test runner"
@@ -50,7 +50,7 @@ def _test(item: Item, check: v.Check, katas: int) -> dict[str, Any]:
     passed = check.outcome in (v.PASSED, v.NOT_VERIFIED)
     test["status"] = "pass" if passed else "fail"
     if check.outcome != v.PASSED:
-        test["message"] = block(check.message or check.outcome)
+        test["message"] = block(reason(item.verdict, check))
     printed = block(check.output, 4 * MOST_OUTPUT)
     if len(printed) > MOST_OUTPUT:
         printed = _CUT + printed[len(_CUT) - MOST_OUTPUT :]

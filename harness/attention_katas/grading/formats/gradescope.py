@@ -6,7 +6,8 @@ from students, since the judge's messages may tell more than `--feedback` does.
 Where a kata could not be graded there is no document. A score left out would be refused, a 0 would
 be a grade; without a file Gradescope says "The autograder failed to execute correctly", the
 submission has no new score, and the teacher finds the reason in the output and chooses "Rerun
-Autograder". So whoever writes the file must not leave an older one in its place.
+Autograder". So whoever writes the file must not leave an older one in its place. The run_autograder
+of `kata classroom init` puts one of its own there, which says to the student whose fault it is.
 """
 
 from __future__ import annotations

@@ -1,10 +1,16 @@
-"""Fills in the grading worksheet that Moodle gives out for an assignment, and changes nothing else.
+"""Fills in the grading worksheet that Moodle gives out for an assignment: grades, and comments.
 
 Moodle takes back only its own worksheet: it reads headings in the language of the site. So the file
 that was downloaded is given as `worksheet`, and its columns are told by what stands in them, as
 Moodle writes them (mod/assign/gradingtable.php): the first is the participant, "Participant 123" in
 some language, and the grade stands right before the greatest grade there can be, which is the same
 number in every row. A heading "Grade" settles it at once.
+
+Where the worksheet has a column "Feedback comments", that of a student is what the format `text`
+says, as HTML: Moodle keeps the cell as it is, of FORMAT_HTML (set_editor_text in
+mod/assign/feedback/comments/locallib.php), so that line breaks are <br>. It reads the table with
+PHP's fgetcsv, for which a backslash guards a quotation mark; neither stands in what we write. A
+comment of somebody else is left alone. In other languages the column cannot be told from others.
 
 Rows are found by the number of the participant (`ids["moodle"]`), then by the email address, in a
 column that holds nothing else. Where something could not be graded the cell is blank, which Moodle
@@ -13,25 +19,63 @@ skips. Points are whole numbers, so that no decimal sign can be misread.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 
 from attention_katas.errors import KataError
 from attention_katas.grading.formats import About
-from attention_katas.grading.formats._sheet import Sheet, placed, read
+from attention_katas.grading.formats._sheet import Sheet, absent, changes, number, placed, read
 from attention_katas.grading.formats._text import line
-from attention_katas.grading.results import Result, Student
+from attention_katas.grading.formats.text import LAST, lines
+from attention_katas.grading.results import Result, Student, shaped
 
 SUMMARY = "grading worksheet of Moodle, filled in"
 FILE = "moodle.csv"
 CLASS = True
 TEACHER = True
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+MOST_COMMENT = 20_000  # Excel holds 32,767 characters in a cell
 _PARTICIPANT = re.compile(r"(\d+)\s*$")
 
 
+def check(about: About) -> None:
+    """Raises KataError where there is no worksheet to fill in."""
+    _grade(_sheet(about))
+
+
 def render(results: Sequence[Result], about: About) -> str:
+    sheet = _sheet(about)
+    grade = _grade(sheet)
+    comments = _comments(sheet)
+    _compare(sheet, grade, results, about)
+    mails = [i for i in range(1, grade) if _holds_mail(sheet.column(i))]
+    found = placed(
+        sheet, results, lambda student: _keys(student, mails), "worksheet", about.notes, _shown
+    )
+    who = _named(sheet, grade, mails)
+    grades, kept = [], 0
+    for at, result in found.rows.items():
+        row = sheet.rows[at]
+        row += [""] * (len(sheet.head) - len(row))
+        if not result.graded:
+            row[grade] = ""
+            about.notes.append(f"{line(result.student.shown)} could not be graded: no new grade")
+            continue
+        grades.append((row[who], row[grade], str(result.points)))
+        row[grade] = str(result.points)
+        if comments and _may_write(row[comments]):
+            row[comments] = _comment(result, about)
+        elif comments:
+            kept += 1
+    others = [row for at, row in enumerate(sheet.rows) if any(row) and at not in found.claimed]
+    about.notes.extend(absent([row[who] for row in others], "worksheet") + changes(grades))
+    if kept:
+        about.notes.append(f"feedback comments that were there stay as they were: {kept}")
+    return sheet.text()
+
+
+def _sheet(about: About) -> Sheet:
     given = about.given.get("worksheet")
     if given is None:
         raise KataError(
@@ -39,20 +83,41 @@ def render(results: Sequence[Result], about: About) -> str:
             "download it (in the assignment: Actions, Download grading worksheet) and say "
             "--worksheet FILE",
         )
-    sheet = read(given, "worksheet")
-    grade = _grade(sheet)
-    _compare(sheet, grade, results, about)
-    mails = [i for i in range(1, grade) if _holds_mail(sheet.column(i))]
-    found = placed(
-        sheet, results, lambda student: _keys(student, mails), "worksheet", about.notes, _shown
-    )
-    for number, result in found.items():
-        row = sheet.rows[number]
-        row += [""] * (grade + 1 - len(row))
-        row[grade] = str(result.points) if result.graded else ""
-        if not result.graded:
-            about.notes.append(f"{line(result.student.shown)} could not be graded: no new grade")
-    return sheet.text()
+    return read(given, "worksheet")
+
+
+def _comments(sheet: Sheet) -> int:
+    """Which column holds feedback for students; 0 where there is none that can be told."""
+    named = [i for i, heading in enumerate(sheet.head) if "Feedback comments" in heading]
+    return named[0] if len(named) == 1 else 0
+
+
+def _may_write(comment: str) -> bool:
+    """Nobody has written there, or it was us."""
+    comment = comment.strip()
+    return not comment or (comment.startswith("<p>") and comment.endswith(f"<br>{LAST}</p>"))
+
+
+def _comment(result: Result, about: About) -> str:
+    rows: list[str] = []
+    size = 0
+    for indent, text in lines(shaped(result, about.feedback), about):
+        bare = text.expandtabs(4).lstrip()
+        indent += len(text.expandtabs(4)) - len(bare)
+        row = "&nbsp;" * indent + html.escape(bare).replace("\\", "&#92;")
+        size += len(row)
+        if size > MOST_COMMENT and text != LAST:
+            row = "..."
+        if rows[-1:] != ["..."] or row != "...":
+            rows.append(row)
+    return f"<p>{'<br>'.join(rows)}</p>"
+
+
+def _named(sheet: Sheet, grade: int, mails: Sequence[int]) -> int:
+    """The column to call people by: the one after the participant, if it is no other's name."""
+    cells = sheet.column(1)
+    is_name = grade > 1 and 1 not in mails and all(cells) and len(set(cells)) == len(cells)
+    return 1 if is_name and len(cells) > 1 else 0
 
 
 def _grade(sheet: Sheet) -> int:
@@ -79,27 +144,23 @@ def _grade(sheet: Sheet) -> int:
 
 
 def _is_maximum(cells: Sequence[str]) -> bool:
-    return len(set(cells)) == 1 and bool(_NUMBER.fullmatch(cells[0])) and _value(cells[0]) > 0
+    return len(set(cells)) == 1 and (number(cells[0]) or 0) > 0
 
 
 def _is_grade(text: str) -> bool:
-    return text in ("", "-") or bool(_NUMBER.fullmatch(text))
-
-
-def _value(number: str) -> float:
-    return float(number.replace(",", "."))
+    return text in ("", "-") or number(text) is not None
 
 
 def _compare(sheet: Sheet, grade: int, results: Sequence[Result], about: About) -> None:
     """Points are written as they are: say so where Moodle would read them out of another number."""
     most = next(iter(sheet.column(grade + 1)), "") if grade + 1 < len(sheet.head) else ""
     worth = max(result.worth for result in results)
-    if not _NUMBER.fullmatch(most):
+    if number(most) is None:
         raise KataError(
             "the worksheet has no maximum grade right of the grade",
             "let the assignment be graded in points, not by a scale, and download it once more",
         )
-    if _value(most) != worth:
+    if number(most) != worth:
         about.notes.append(
             f"the katas are worth {worth} points and the worksheet goes up to {most}: set the "
             f"maximum grade of the assignment to {worth} before you upload it"
@@ -112,16 +173,16 @@ def _holds_mail(cells: Sequence[str]) -> bool:
 
 
 def _shown(column: int, text: str) -> str:
-    return _number(text) if column == 0 else text
+    return _participant(text) if column == 0 else text
 
 
-def _number(text: str) -> str:
+def _participant(text: str) -> str:
     found = _PARTICIPANT.search(text)
     return found[1] if found else ""
 
 
 def _keys(student: Student, mails: Sequence[int]) -> Iterator[tuple[int, str]]:
-    yield 0, _number(student.ids.get("moodle", ""))
+    yield 0, _participant(student.ids.get("moodle", ""))
     for column in mails:
         yield column, student.ids.get("email", "")
         yield column, student.id
