@@ -21,7 +21,8 @@ MOST_NAMES = 10
 
 def cell(text: str) -> str:
     """Text for a cell that a spreadsheet shows and never calculates."""
-    text = line(text, 1000)
+    # Where lists are separated by semicolons, a new cell begins behind one.
+    text = re.sub(r"([;\t|]\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])", r"\1'", line(text, 1000))
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 

@@ -148,7 +148,8 @@ def _keys(book: Sheet, student: Student) -> Iterator[tuple[int, str]]:
             yield book.head.index(heading), student.ids.get(name, "")
     for heading in ("SIS User ID", "SIS Login ID"):
         if heading in book.head:
-            yield book.head.index(heading), student.id
+            if "canvas" not in student.ids:  # else it is Canvas's number, which is another one
+                yield book.head.index(heading), student.id
             yield book.head.index(heading), student.ids.get("email", "")
     if book.head[0] == "Student":
         yield 0, student.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from attention_katas.grading.formats._sheet import cell
 from attention_katas.grading.report.findings import LATE, Report
 from attention_katas.grading.report.halted import one_line
 from attention_katas.grading.report.rows import Row
@@ -33,8 +34,6 @@ COLUMNS = (
 )
 # What may name somebody.
 HIDDEN = ("id", "message", "file", "source")
-# A spreadsheet would take such a cell for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render(report: Report) -> str:
@@ -51,11 +50,6 @@ def render(report: Report) -> str:
         told["points_before"], told["same_code"] = earlier.get((row.student, row.kata), ("", ""))
         writer.writerow([cell(told[name]) for name in columns])
     return out.getvalue()
-
-
-def cell(value: str) -> str:
-    """Text that no spreadsheet calculates."""
-    return f"'{value}" if value.startswith(FORMULA) else value
 
 
 def _cells(report: Report, row: Row) -> dict[str, str]:
