@@ -28,7 +28,7 @@ try: $(VENV)/.installed
 	@echo 'Now it is your turn:  . $(BIN)/activate  and then  kata show dot-product'
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -q -rs
+	$(BIN)/python -m pytest -q -rs -n auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

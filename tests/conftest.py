@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 # No test leaves a process behind, or uses that of another one, unless it means to.
 os.environ["KATA_COLD"] = "1"
 
+# Tests that run side by side do not see each other's temporary files. (See hostility.OTHERS.)
+if "PYTEST_XDIST_WORKER" in os.environ:
+    place = Path(tempfile.gettempdir(), f"kata-probe-{os.environ['PYTEST_XDIST_WORKER']}")
+    place.mkdir(exist_ok=True)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(place)
+
 Submit = Callable[..., Verdict]
 
 

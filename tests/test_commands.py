@@ -155,7 +155,7 @@ def test_a_file_says_which_kata_it_is(space, tmp_path):
     folder = tmp_path / "a b"
     folder.mkdir()
     (folder / "softmax.py").write_text(WRONG, encoding="utf-8")
-    done = kata("run", "--file", str(folder / "softmax.py"), cwd=space)
+    done = kata("run", "--file", str(folder / "softmax.py"), cwd=space, COLUMNS="300")
     assert f"--file '{folder}/softmax.py'" in " ".join(done.stdout.split())
     (folder / "mask.py").write_text("import scale\n", encoding="utf-8")
     alone = kata("run", "--file", str(folder / "mask.py"), cwd=space)
@@ -171,9 +171,9 @@ def test_hint_without_a_name_is_for_the_next_kata(space):
 def test_next_steps_stay_in_the_private_set(private):
     kata("dev", "new", "double", "--katas", str(private), cwd=private)
     option = f"--katas {private}"
-    made = kata("init", "space", "--katas", str(private), cwd=private)
+    made = kata("init", "space", "--katas", str(private), cwd=private, COLUMNS="300")
     assert f"kata show double {option}" in " ".join(made.stdout.split())
-    run = kata("run", "double", "--katas", str(private), cwd=private / "space")
+    run = kata("run", "double", "--katas", str(private), cwd=private / "space", COLUMNS="300")
     assert f"kata run double {option}" in " ".join(run.stdout.split())
     nothing = kata("run", "triple", "--katas", str(private), cwd=private / "space")
     assert option in nothing.stderr

@@ -98,9 +98,9 @@ def test_everybody_in_a_class_gets_a_result(classroom):
     before = rows(classroom)
     assert len(before) == len(CLASS) + 1 - 1  # `same` is `right`
 
-    again, _ = graded(classroom, "--time-limit", "6")
+    again, results = graded(classroom, "--time-limit", "6")
     assert again.returncode == 0
-    assert outcomes(graded(classroom)[1]) == found
+    assert outcomes(results) == found
     assert [row[:2] for row in rows(classroom) if row[2] != v.NOT_STARTED] == [
         row[:2] for row in before if row[2] != v.NOT_STARTED
     ]
