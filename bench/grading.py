@@ -27,8 +27,9 @@ memory    Proportional set size of a worker and all its processes, the largest o
 growth    Seconds per submission without start-up at 10 students (five classes), 100 and 1,000 (both
           parts of the killed run): `growth` is 1,000 over 10, `growth_100` is 1,000 over 100.
 
-A full run takes about half an hour on two cores. --quick is there to see that it works: tiny
-classes, nothing hangs, peers run beside us. The last line is JSON.
+A full run takes about forty minutes on two cores; --short, with classes of 10, 40 and 120, about
+ten. --quick is there to see that it works: tiny classes, nothing hangs, peers run beside us. The
+last line is JSON.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ class Sizes:
 
 
 FULL = Sizes(100, 10, 5, 1000, 60, 50, 20, 5, 5.0)
+SHORT = Sizes(40, 10, 2, 120, 30, 30, 10, 3, 2.0)
 QUICK = Sizes(2, 1, 1, 4, 2, 4, 2, 1, 0.3, hanging=False)
 
 
@@ -445,12 +447,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument(
+        "--short", action="store_true", help="smaller classes: some ten minutes instead of forty"
+    )
     parser.add_argument("--quick", action="store_true", help="to see that it works: under 40 s")
     parser.add_argument(
         "--peers", type=Path, default=ROOT / ".bench", help="where bench/setup put them"
     )
     given = parser.parse_args()
-    sizes = QUICK if given.quick else FULL
+    sizes = QUICK if given.quick else SHORT if given.short else FULL
     if given.quick:
         print(f"quick: {sizes}\nnothing hangs, and peers run beside us: no figure to quote")
     with tempfile.TemporaryDirectory(prefix="kata-bench-") as folder:
