@@ -95,7 +95,7 @@ def small(chromium, lab, **options):
 def test_each_panel_draws_the_right_solution(page):
     page.open("lookup", "width", "sentence", "steps", "wiring")
     page.tab.locator("#cost").scroll_into_view_if_needed()
-    page.tab.wait_for_selector("#cost[data-states]")
+    page.tab.wait_for_selector("#cost[data-measured]")
     for name in PANELS:
         states = page.tab.locator(f"#{name}").get_attribute("data-states").split()
         assert set(states) == {"yours"}, name

@@ -89,26 +89,36 @@ export default {
       return [keys, h("p.readout", h("strong", `${chosen} words`), `: ${(chosen * chosen).toLocaleString("en")} scores, ${text(p.matrix_mb, p.matrix_mb < 1 ? 2 : 0)} MB for the matrix alone; `,
         p.yours_ms == null ? `the reference takes ${text(p.right_ms, 2)} ms` : [h("strong", `${text(p.yours_ms, 2)} ms`), ` and ${p.yours_mb ? `${text(p.yours_mb, 1)} MB` : "unknown memory"} for yours, ${text(p.right_ms, 2)} ms for the reference`], ".")];
     };
+    // Whether there is more to measure: a function that had to be stopped would be so again.
+    const told = (point, keep) => {
+      if (point.unclear) {
+        hub.emit("unclear", point.unclear, "cost");
+        return false;
+      }
+      keep();
+      draw();
+      const steps = { heads: [...heads.values()].at(-1)?.step, "the square": [...lengths.values()].at(-1)?.step };
+      parts.tell(Object.fromEntries(Object.entries(steps).filter(([, step]) => step)));
+      return point.step.state !== "stopped";
+    };
     const measure = async (ns, hs = []) => {
       const mine = turn;
       for (const n of hs) {
         const point = await hub.once("cost", { what: "heads", heads: n });
         if (mine !== turn) return;
-        if (!point.unclear) heads.set(n, point);
-        draw();
+        if (!told(point, () => heads.set(n, point))) return;
       }
       for (const n of ns) {
         const point = await hub.once("cost", { what: "length", n });
         if (mine !== turn) return;
-        if (!point.unclear) lengths.set(n, point);
-        draw();
+        if (!told(point, () => lengths.set(n, point))) return;
       }
-      const told = [[...heads.values()].at(-1)?.step, [...lengths.values()].at(-1)?.step].filter(Boolean);
-      parts.tell(Object.fromEntries(told.map((step, i) => [i ? "the square" : "heads", step])));
+      el.dataset.measured = "all";
       announce(parts.figure.querySelector(".readout")?.textContent || "");
     };
     const start = () => {
       turn += 1;
+      delete el.dataset.measured;
       heads.clear();
       lengths.clear();
       draw();
