@@ -53,6 +53,8 @@ class Door:
         if not came_in.is_set():
             failed()
         self.close()
+        if process:
+            process.wait()  # however long the browser stays
 
     def close(self) -> None:
         with contextlib.suppress(OSError):

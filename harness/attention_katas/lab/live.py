@@ -395,7 +395,9 @@ class Live:
             step.state = STOPPED
         if isinstance(failure, ENDED):
             seat.stops += 1
-        if isinstance(failure, ENDED) or seat.talk is None or not seat.talk.learner.healthy:
+        # An answer that cannot travel stays in the way of the next one.
+        odd = raised is not None and raised.type == "Unanswerable"
+        if isinstance(failure, ENDED) or odd or not (seat.talk and seat.talk.learner.healthy):
             self._leave(seat)
 
     def _seat(self, kata: Kata) -> _Seat:

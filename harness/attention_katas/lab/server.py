@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import secrets
 import socket
 from collections.abc import Callable
@@ -179,20 +180,25 @@ def listen(port: int) -> socket.socket:
 
 
 def server(app: ASGIApp) -> uvicorn.Server:
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            ws="websockets-sansio",
-            ws_max_size=ASKED_CAP,
-            http="h11",
-            loop="asyncio",
-            lifespan="off",
-            access_log=False,
-            log_level="warning",
-            timeout_graceful_shutdown=1,
-            server_header=False,
-        )
+    config = uvicorn.Config(
+        app,
+        ws="websockets-sansio",
+        ws_max_size=ASKED_CAP,
+        http="h11",
+        loop="asyncio",
+        lifespan="off",
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=1,
+        server_header=False,
     )
+    logging.getLogger("uvicorn.error").addFilter(_of_ours)
+    return uvicorn.Server(config)
+
+
+def _of_ours(record: logging.LogRecord) -> bool:
+    """What a client sends amiss is answered to the client; the learner's terminal is not for it."""
+    return not str(record.msg).startswith("Invalid ")
 
 
 def serve(lab: Lab, listening: socket.socket, started: Callable[[str], None]) -> None:

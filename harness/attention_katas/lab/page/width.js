@@ -34,7 +34,7 @@ export default {
       const of = (point, who) => point[who]?.[key] ?? point.right[key];
       const all = Object.values(curves).flat().flatMap((p) => [of(p, "yours"), p.right[key]]).filter((v) => v != null && !odd(v));
       const most = Math.max(...all) * 1.08;
-      const y = (v) => H - 24 - (v / most) * (H - 44);
+      const y = (v) => H - 24 - Math.max(-1, Math.min(2, v / most)) * (H - 44);
       const path = (points, who) => points.map((p) => [p.d_k, of(p, who)]).filter(([, v]) => v != null && !odd(v)).map(([d, v], i) => `${i ? "L" : "M"}${x(d).toFixed(1)} ${y(v).toFixed(1)}`).join("");
       const svg = s("svg.graph", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${title} at d_k ${chosen}: ${["raw", "divided"].map((n) => `${n === "raw" ? "as they are" : "divided"} ${text(of(at(curves[n]), "yours"))}`).join(", ")}` },
         s("path.frame", { d: `M30 ${H - 24}H${W - 10}` }),
