@@ -93,11 +93,18 @@ def lab(
         click.echo(
             "It follows your files: save one and the pictures change. Ctrl-C ends it.", file=out
         )
-        if not no_browser:
+        if no_browser:
+            return
+
+        def failed() -> None:
+            say("no browser opened by itself", f"open {address}")
+
+        try:
             doors.append(Door(address))
-            doors[0].open(
-                running.opened, lambda: say("no browser opened by itself", f"open {address}")
-            )
+        except OSError:  # nowhere to put a file
+            failed()
+        else:
+            doors[0].open(running.opened, failed)
 
     _close_when_ended(doors)
     try:
