@@ -89,7 +89,7 @@ def main() -> int:
             page = tab()
             opened(page, address)
             page.locator("#cost").scroll_into_view_if_needed()
-            page.wait_for_selector("#cost[data-states]", timeout=60_000)
+            page.wait_for_selector("#cost[data-measured]", timeout=60_000)
             for panel in PANELS:
                 take(page, panel, panel)
             page.locator('#sentence input[value="L3H1"]').check()

@@ -57,11 +57,15 @@ class Page:
 
     def weights(self):
         """What the bars of the lookup say, by word."""
-        bars = self.tab.locator('#lookup .bars[aria-label="weights"] .bar').all_inner_texts()
-        return dict(line.split("\n")[:: len(line.split("\n")) - 1] for line in bars)
+        return dict(
+            self.tab.evaluate(
+                """() => [...document.querySelectorAll('#lookup .bars[aria-label="weights"] .bar')]
+                  .map((bar) => [bar.firstChild.textContent, bar.lastChild.textContent])"""
+            )
+        )
 
-    def until(self, script, *args):
-        self.tab.wait_for_function(script, *args)
+    def until(self, script, **options):
+        self.tab.wait_for_function(script, **options)
 
     def settled(self):
         """Wait until nothing is being asked any more."""
@@ -95,7 +99,7 @@ def small(chromium, lab, **options):
 def test_each_panel_draws_the_right_solution(page):
     page.open("lookup", "width", "sentence", "steps", "wiring")
     page.tab.locator("#cost").scroll_into_view_if_needed()
-    page.tab.wait_for_selector("#cost[data-states]")
+    page.tab.wait_for_selector("#cost[data-measured]")
     for name in PANELS:
         states = page.tab.locator(f"#{name}").get_attribute("data-states").split()
         assert set(states) == {"yours"}, name
@@ -255,6 +259,83 @@ def test_an_endless_loop_does_not_end_the_page(page):
     page.lab.restore()
     page.shown("lookup", generation=page.lab.wait(before))
     assert not page.count("#lookup .banner")
+
+
+def test_the_token_leaves_the_address_and_a_reload_finds_it(page):
+    page.open()
+    assert page.tab.url == f"{page.lab.origin}/"
+    page.tab.reload()
+    page.shown("lookup")
+    assert page.tab.url == f"{page.lab.origin}/"
+    other = page.tab.context.new_page()
+    for token in ("", "one-of-yesterday"):
+        other.goto(f"{page.lab.origin}/icon.svg")
+        other.evaluate("token => sessionStorage.setItem('kata-lab-token', token)", token)
+        other.goto(f"{page.lab.origin}/")
+        if token:
+            other.wait_for_url(f"**/?token={token}")
+        assert "that `kata lab` printed" in other.locator("p").inner_text()
+    page.faults.clear()
+
+
+def test_no_answer_leaves_no_panel_blue(page, monkeypatch):
+    page.open()
+
+    def unclear(live, asked):
+        raise ValueError("what was that")
+
+    for engine in page.lab.lab._engines:
+        for name in engine.panels:
+            monkeypatch.setitem(engine.panels, name, unclear)
+    page.tab.get_by_role("button", name="centre").click()
+    page.tab.wait_for_selector('#lookup.unclear[data-states="unclear"]')
+    assert "ValueError: what was that" in page.text("#lookup .banner")
+    assert not page.count("#lookup .chip")
+    assert not page.tab.locator("#lookup .line").is_visible()
+    monkeypatch.undo()
+    page.tab.get_by_role("button", name="centre").click()
+    page.tab.wait_for_selector('#lookup:not(.unclear)[data-states="yours yours yours"]')
+    assert not page.count("#lookup .banner")
+
+
+def test_a_repaint_takes_nothing_from_anybody(page):
+    page.open("lookup", "steps", "wiring")
+    page.save("def softmax(x, dim=-1):\n    print('hello')\n    raise ValueError('no')\n")
+    page.tab.evaluate(
+        """() => {
+          const at = document.querySelector("#lookup .banners");
+          at.querySelector("details").open = true;
+          window.put = 0;
+          const seen = new MutationObserver((found) => (window.put += found.length));
+          seen.observe(at, { childList: true });
+        }"""
+    )
+    handle = page.tab.locator('[data-handle="query"]')
+    for _ in range(5):
+        handle.press("ArrowLeft")
+    page.settled()
+    assert page.tab.evaluate("window.put") == 0  # an alert is not read out again
+    page.save("def softmax(x, dim=-1):\n    print('hello again')\n    raise ValueError('no')\n")
+    assert page.tab.evaluate("document.querySelector('#lookup details').open")
+    for panel, selector, n in (("steps", ".scroll", 2), ("wiring", ".pick", 5)):
+        found = f"document.querySelectorAll('#{panel} {selector}')[{n}]"
+        page.tab.evaluate(f"{found}.focus()")
+        page.shown(panel, generation=page.lab.write("scale.py", f"# {panel}\n"))
+        assert page.tab.evaluate(f"{found} === document.activeElement")
+
+
+def test_a_narrow_window_has_no_second_scroll_bar(page):
+    page.open(*PANELS[:5])
+    loud = "def softmax(x, dim=-1):\n    print('B' * 390)\n    return x * 0 + 1e300\n"
+    page.save(loud, panels=("lookup", "width", "sentence"))
+    page.tab.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    for width in (375, 320):
+        page.tab.set_viewport_size({"width": width, "height": 800})
+        page.until("(width) => document.documentElement.scrollWidth <= width", arg=width)
+    page.tab.emulate_media(forced_colors="active")
+    for selector in ("#sentence .token.asks", "#sentence .choice input:checked + span"):
+        outline = page.tab.locator(selector).first
+        assert outline.evaluate("el => getComputedStyle(el).outlineStyle") == "solid"
 
 
 def test_masked_zero_and_nan_look_different(page):

@@ -9,15 +9,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 
 import pytest
 import torch
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from attention_katas.lab import plain, scene
+from attention_katas.lab.door import Door
 from attention_katas.lab.export import page
 from attention_katas.lab.panels import asked as asking
 from attention_katas.lab.panels import cost
@@ -60,6 +62,8 @@ def test_nothing_but_the_page_is_served(lab):
         "/lab.py",
         "/page/main.js",
         "/x.js",
+        f"/{'a' * 300}.js",
+        "/a%00.js",
     ):
         assert status(lab, path)[0] == 404, path
 
@@ -216,6 +220,76 @@ def test_another_shape_is_said_and_not_drawn(lab):
     assert weights["said"] == "returned shape (1), expected (1, 4)"
 
 
+def test_another_type_is_said_and_not_drawn(lab):
+    lab.write("softmax.py", "def softmax(x, dim=-1):\n    return x > 0\n")
+    lab.write("scale.py", "def scaled_scores(q, k):\n    return (q @ k.T).long()\n")
+    with lab.line() as line:
+        answer = ask(line, "lookup", **LOOKUP)
+        curves = ask(line, "width")["curves"]
+    assert answer["weights"]["state"] == answer["scores"]["state"] == "dtype"
+    wanted = "softmax returned torch.bool, expected a floating-point tensor"
+    assert answer["weights"]["said"] == wanted
+    assert answer["figures"]["yours"] is None
+    assert curves["raw"][0]["states"][1]["said"] == wanted
+
+
+def test_a_figure_is_of_who_computed_it(lab):
+    lab.unwrite("scale")
+    with lab.line() as line:
+        found = ask(line, "lookup", **LOOKUP)["figures"]["yours"]
+    assert found["spread"] is None
+    assert found["largest"] == pytest.approx(0.744, abs=1e-3)
+
+
+BACKWARD = """import torch
+
+
+class Slow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        p = (x - x.amax(-1, keepdim=True)).exp()
+        return p / p.sum(-1, keepdim=True)
+
+    @staticmethod
+    def backward(ctx, g):
+        {does}
+
+
+def softmax(x, dim=-1):
+    return Slow.apply(x)
+"""
+
+
+def test_backward_has_words_of_its_own(lab):
+    with lab.line() as line:
+        for does, words in (
+            ("raise ValueError('later')", "ValueError: later (softmax.py:12)"),
+            ("return None", "no gradient came back"),
+        ):
+            lab.write("softmax.py", BACKWARD.format(does=does))
+            answer = ask(line, "lookup", **LOOKUP)
+            assert answer["weights"]["state"] == "yours"
+            assert answer["weights"]["backward"] == words
+            assert answer["figures"]["yours"]["gradient"] is None
+        lab.write("softmax.py", BACKWARD.format(does="while True: pass"))
+        for n in range(4):
+            said = ask(line, "lookup", n, **LOOKUP)["weights"]["backward"]
+            assert said.startswith("stopped")
+            # Nobody else pays for it.
+            assert ask(line, "sentence", **SENTENCE)["weights"]["state"] == "yours"
+    assert said == "stopped 3 times; save softmax.py to try again"
+
+
+def test_the_zygote_can_be_lost(lab):
+    with lab.line() as line:
+        assert ask(line, "lookup", **LOOKUP)["weights"]["agrees"]
+        lab.lab._processes._first._process.kill()
+        time.sleep(0.2)
+        answers = [ask(line, "lookup", n, **LOOKUP) for n in range(2)]
+    assert sum("unclear" in each for each in answers) <= 1
+    assert all(answers[-1][name]["agrees"] for name in ("scores", "weights", "blend"))
+
+
 def test_a_step_that_only_got_wrong_scores_is_not_blamed(lab):
     lab.write("scale.py", "def scaled_scores(q, k):\n    return q @ k.transpose(-2, -1)\n")
     with lab.line() as line:
@@ -277,12 +351,39 @@ def test_a_save_is_told_and_the_verdict_follows(lab):
 def test_what_makes_no_sense_is_answered_in_words(lab):
     with lab.line() as line:
         hear(line, "hello")
-        for text in ("x", "[]", '{"panel": 1}', '{"panel": "none"}', '{"panel": "cost", "ask": 3}'):
+        for text in (
+            "x",
+            "[]",
+            '{"panel": 1}',
+            '{"panel": "none"}',
+            '{"panel": "cost", "ask": 3}',
+            '{"panel": "lookup", "id": NaN}',
+            '{"panel": "lookup", "id": "1"}',
+            '{"panel": "lookup", "id": 1e400}',
+            "[" * 15000,
+        ):
             line.send(text)
             assert hear(line, "answer")["unclear"]
         assert "point" in ask(line, "lookup", **{**LOOKUP, "query": ["x"]})["unclear"]
+        assert "d_k" in ask(line, "lookup", **{**LOOKUP, "d_k": 2.0})["unclear"]
+        huge = ask(line, "lookup", **{**LOOKUP, "temperature": 10**400})
+        assert huge["unclear"] == "temperature is no number that fits"
         assert "head" in ask(line, "sentence", **{**SENTENCE, "head": ["A"]})["unclear"]
         assert ask(line, "lookup", **LOOKUP)["weights"]["agrees"]
+
+
+def test_what_is_no_text_ends_the_line(lab, capfd):
+    with lab.line() as line:
+        hear(line, "hello")
+        line.send(b"\x80\x04")
+        with pytest.raises(ConnectionClosed, match="1003"):
+            line.recv(timeout=5)
+    with lab.line() as line:
+        hear(line, "hello")
+        line.socket.sendall(b"\x81\x82\0\0\0\0\xff\xfe")  # text that is not UTF-8
+        with pytest.raises(ConnectionClosed, match="1007"):
+            line.recv(timeout=5)
+    assert capfd.readouterr().err == ""
 
 
 def test_numbers_of_the_page_are_brought_into_range():
@@ -297,6 +398,8 @@ def test_numbers_as_words():
     assert plain.cells(odd) == [[1.0, "nan"], ["inf", "-inf"]]
     assert plain.close(odd, odd)
     assert not plain.close(odd, odd.nan_to_num())
+    assert plain.near(torch.ones(2).double() + 1e-5, torch.ones(2))
+    assert not plain.near(torch.ones(2).double() + 1e-2, torch.ones(2))
 
 
 def test_where_nothing_can_be_forked(catalog, tmp_path):
@@ -349,6 +452,55 @@ def test_the_command_from_start_to_end(catalog, tmp_path):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+# How a browser is opened.
+
+XDG = """#!/bin/sh
+printf '%s' "$1" > "{folder}/asked"
+ps -o pgid= -p $$ > "{folder}/group"
+exit {status}
+"""
+
+
+def door(tmp_path, monkeypatch, status):
+    for name in ("xdg-open", "open"):
+        (tmp_path / name).write_text(XDG.format(folder=tmp_path, status=status))
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    return Door("http://127.0.0.1:8137/?token=secret&x")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes and groups are others there")
+def test_a_browser_is_led_by_a_private_file(tmp_path, monkeypatch):
+    found, came_in, failed = door(tmp_path, monkeypatch, 0), threading.Event(), threading.Event()
+    assert found.path.stat().st_mode & 0o777 == 0o600
+    assert found.path.parent.stat().st_mode & 0o777 == 0o700
+    assert "url=http://127.0.0.1:8137/?token=secret&amp;x" in found.path.read_text()
+    found.open(came_in, failed.set)
+    wait_for(lambda: (tmp_path / "group").exists() and (tmp_path / "group").read_text())
+    asked = (tmp_path / "asked").read_text()
+    assert asked == found.path.as_uri()
+    assert "secret" not in asked
+    assert int((tmp_path / "group").read_text()) != os.getpgrp()  # Ctrl-C does not reach it
+    came_in.set()
+    wait_for(lambda: not found.path.parent.exists())
+    assert not failed.is_set()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes and groups are others there")
+def test_no_browser_is_said(tmp_path, monkeypatch):
+    found, failed = door(tmp_path, monkeypatch, 3), threading.Event()
+    found.open(threading.Event(), failed.set)
+    assert failed.wait(5)
+    wait_for(lambda: not found.path.parent.exists())
+
+
+def wait_for(condition):
+    until = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_who_waits_counts_wall_time(monkeypatch):

@@ -113,9 +113,15 @@ class Desk:
         """A widget has appeared on the page."""
         from attention_katas.lab.lab import greeting
 
-        self._tells.append(tell)
+        if tell not in self._tells:
+            self._tells.append(tell)
         verdicts = list(self.verdicts.values())
         tell(greeting(self.catalog, self.space, self.generation, verdicts))
+
+    def leave(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        """That widget is closed."""
+        if tell in self._tells:
+            self._tells.remove(tell)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """One question of a widget, answered here and now: a kernel has one thread for us."""
@@ -140,8 +146,11 @@ class Desk:
         self._tell(told)
 
     def _tell(self, message: dict[str, Any]) -> None:
-        for tell in self._tells:
-            tell(message)
+        for tell in list(self._tells):
+            try:
+                tell(message)
+            except Exception:  # noqa: BLE001 - a widget whose line is gone; the cell goes on
+                self.leave(tell)
 
     def close(self) -> None:
         for each in (self._live, self._processes, self._bench):
@@ -192,6 +201,10 @@ def _widget() -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.on_msg(self._hear)
+
+        def close(self) -> None:
+            desk().leave(self.send)
+            super().close()
 
         def _hear(self, _: Any, content: Any, __: Any) -> None:
             if not isinstance(content, dict):

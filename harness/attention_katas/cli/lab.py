@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +16,24 @@ from attention_katas import workspace
 from attention_katas.cli.shared import katas_option, load, progress_of, say
 from attention_katas.errors import KataError
 
+if TYPE_CHECKING:
+    from attention_katas.lab.door import Door
+
 PORT = 8137
+
+
+def _close_when_ended(doors: list[Door]) -> None:
+    """Leave no file behind, also where somebody ends this process or closes its terminal."""
+
+    def end(number: int, _: Any) -> None:
+        for door in doors:
+            door.close()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), end)
 
 
 @click.command()
@@ -60,25 +79,41 @@ def lab(
     # A judge in this process (where there is no workshop) has pytest catch what is printed.
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", errors="backslashreplace")
     click.echo("starting: your functions are being loaded ...", file=out)
+    from attention_katas.lab.door import Door
     from attention_katas.lab.lab import Lab
     from attention_katas.workshop.bench import open_bench
 
     bench = None if no_judge else open_bench(katas, "cpu", spawn)
     running = Lab(katas, space, bench, progress, spawn=spawn, poll=poll)
 
+    doors: list[Door] = []
+
     def started(address: str) -> None:
         click.echo(f"the lab is open:  {address}", file=out)
         click.echo(
             "It follows your files: save one and the pictures change. Ctrl-C ends it.", file=out
         )
-        if not no_browser and click.launch(address) != 0:
-            say("no browser opened by itself", "open the address above")
+        if no_browser:
+            return
 
+        def failed() -> None:
+            say("no browser opened by itself", f"open {address}")
+
+        try:
+            doors.append(Door(address))
+        except OSError:  # nowhere to put a file
+            failed()
+        else:
+            doors[0].open(running.opened, failed)
+
+    _close_when_ended(doors)
     try:
         running.start()
         server.serve(running, listening, started)
     except KeyboardInterrupt:
         pass
     finally:
+        for door in doors:
+            door.close()
         running.close()
     click.echo("\nthe lab is closed", file=out)

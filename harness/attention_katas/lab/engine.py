@@ -71,11 +71,21 @@ class Engine:
         self._live.close()
 
 
+def numbered(number: object) -> bool:
+    """Whether this is the number of a question: what comes back as it was."""
+    return type(number) is int and abs(number) < 1 << 53
+
+
 def answer(live: Live, panels: dict[str, Answer], request: dict[str, Any]) -> dict[str, Any]:
     """The answer to one request; in words, when it cannot be answered."""
-    told = {"event": "answer", "panel": request.get("panel"), "id": request.get("id")}
+    panel, asked, number = request.get("panel"), request.get("ask", {}), request.get("id")
+    told = {"event": "answer", "panel": str(panel)[:40], "id": number if numbered(number) else None}
     try:
-        return {**told, **panels[request["panel"]](live, request.get("ask", {}))}
+        if not isinstance(panel, str) or panel not in panels:
+            raise Unclear(f"there is no panel {str(panel)[:40]!r}")
+        if not isinstance(asked, dict):
+            raise Unclear("that is no request")
+        return {**told, **panels[panel](live, asked)}
     except Unclear as error:
         return {**told, "unclear": str(error)}
     except KataError as error:

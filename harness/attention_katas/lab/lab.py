@@ -13,7 +13,7 @@ from attention_katas import verdict as v
 from attention_katas.catalog import Catalog, Kata
 from attention_katas.intake import take_in
 from attention_katas.lab import scene
-from attention_katas.lab.engine import Engine
+from attention_katas.lab.engine import Engine, numbered
 from attention_katas.lab.judging import Judging
 from attention_katas.lab.live import Live, Processes
 from attention_katas.lab.panels import QUICK, SLOW
@@ -61,6 +61,7 @@ class Lab:
         names = [kata.file for kata in catalog.ready]
         self._saves = Saves(space.root, names, self._saved, poll=poll)
         self._pages: dict[object, Tell] = {}
+        self.opened = threading.Event()  # a page has been here
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -84,6 +85,7 @@ class Lab:
         """A page has opened: it hears what there is to draw, and of everything that happens."""
         with self._lock:
             self._pages[page] = tell
+        self.opened.set()
         verdicts = list(self._judging.verdicts.values()) if self._judging else []
         tell(greeting(self.catalog, self.space, self.generation, verdicts))
 
@@ -95,11 +97,8 @@ class Lab:
 
     def ask(self, page: object, text: str, tell: Tell) -> None:
         """A request of a page, as it came: {"panel": ..., "id": ..., "ask": {...}}."""
-        try:
-            request = json.loads(text)
-        except ValueError:
-            request = None
-        if not isinstance(request, dict) or not isinstance(request.get("ask", {}), dict):
+        request = _read(text)
+        if request is None:
             tell({"event": "answer", "unclear": "that is no request"})
             return
         panel = request.get("panel")
@@ -110,7 +109,8 @@ class Lab:
             if isinstance(panel, str) and panel in engine.panels:
                 engine.ask(page, request, self._drawing(tell))
                 return
-        tell({"event": "answer", "unclear": f"there is no panel {str(panel)[:40]!r}"})
+        words = f"there is no panel {str(panel)[:40]!r}"
+        tell({"event": "answer", "id": request.get("id"), "unclear": words})
 
     def _drawing(self, tell: Tell) -> Tell:
         """`tell`, which also lets the judge begin."""
@@ -142,6 +142,22 @@ class Lab:
             pages = list(self._pages.values())
         for tell in pages:
             tell(message)
+
+
+def _read(text: str) -> dict[str, Any] | None:
+    """A request; None when it is none. Deeper nesting than Python reads is none, nor is NaN."""
+    try:
+        request = json.loads(text, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(request, dict) or not isinstance(request.get("ask", {}), dict):
+        return None
+    number = request.get("id")
+    return request if number is None or numbered(number) else None
+
+
+def _refused(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON")
 
 
 def greeting(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -21,11 +22,13 @@ import torch
 
 from attention_katas import verdict as v
 from attention_katas.catalog import Catalog, Kata, load_catalog
+from attention_katas.errors import CouldNotGrade
 from attention_katas.examiner import failures
 from attention_katas.examiner.conversation import Call, Conversation
 from attention_katas.examiner.judge import load_module
 from attention_katas.intake import take_in
 from attention_katas.lab import plain
+from attention_katas.learner.host import GONE
 from attention_katas.learner.limits import Limits
 from attention_katas.learner.spawned import SpawnedLearners
 from attention_katas.learner.start import Learners, start_learners
@@ -39,9 +42,11 @@ RENEW_SECONDS = 40.0  # of calls, after which a process is replaced: its process
 SAID = 400
 
 # What became of a step.
-YOURS, UNWRITTEN, RAISED, STOPPED, SHAPE, BROKEN = (
-    "yours", "unwritten", "raised", "stopped", "shape", "broken"
+YOURS, UNWRITTEN, RAISED, STOPPED, SHAPE, DTYPE, BROKEN = (
+    "yours", "unwritten", "raised", "stopped", "shape", "dtype", "broken"
 )  # fmt: skip
+# After these the process is no more.
+ENDED = (failures.TimedOut, failures.Crashed, failures.OutOfMemory)
 
 
 @dataclass
@@ -51,7 +56,8 @@ class Step:
     function, file, kata: who gave it. right: what the reference says, all the way from the right
     inputs; alone: what it says for the inputs that the learner's function got. state says what
     became of it, `said` why in words, and `where` in which line. gradient, right_gradient: what
-    `backward` sent to the first input, if that was asked for. seconds: of the call itself.
+    `backward` sent to the first input, if that was asked for; `backward` says why nothing came.
+    seconds: of the call itself.
     """
 
     function: str
@@ -66,6 +72,7 @@ class Step:
     where: v.Frame | None = None
     gradient: torch.Tensor | None = None
     right_gradient: torch.Tensor | None = None
+    backward: str = ""
     seconds: float = 0.0
     printed: str = ""
 
@@ -80,18 +87,22 @@ class Step:
         def cut(tensor: torch.Tensor) -> Any:
             return plain.cells(tensor if part is None else tensor[part])
 
-        told: dict[str, Any] = {
-            "function": self.function,
-            "file": self.file,
-            "kata": self.kata,
-            "state": self.state,
-            "right": cut(self.right),
-        }
+        told = {**self.words(), "right": cut(self.right)}
         if self.yours is not None:
             told["yours"] = cut(self.yours)
             told["agrees"] = plain.close(self.yours, self.right)
             told["alone"] = plain.close(self.yours, self.alone)
             told["finite"] = bool(torch.isfinite(self.yours).all())
+        return told
+
+    def words(self) -> dict[str, Any]:
+        """As JSON, without the numbers."""
+        told: dict[str, Any] = {
+            "function": self.function,
+            "file": self.file,
+            "kata": self.kata,
+            "state": self.state,
+        }
         if self.said:
             told["said"] = self.said
             told["kind"] = self.kind
@@ -99,6 +110,8 @@ class Step:
             told["where"] = {
                 "file": self.where.file, "line": self.where.line, "code": self.where.code.strip()
             }  # fmt: skip
+        if self.backward:
+            told["backward"] = self.backward
         if self.printed:
             told["printed"] = self.printed
         return told
@@ -122,7 +135,7 @@ class _Talk(Conversation):
 
     def _note(self, call: Call, reply: dict[str, Any], sent: dict[str, torch.Tensor]) -> None:
         told = reply.get("seconds")
-        self.seconds = float(told) if isinstance(told, float) else 0.0
+        self.seconds = told if isinstance(told, float) and 0 <= told < math.inf else 0.0
         super()._note(call, reply, sent)
 
 
@@ -134,6 +147,7 @@ class _Seat:
     talk: _Talk | None = None
     refused: failures.CheckFailed | None = None
     stops: int = 0
+    stops_back: int = 0  # of backward: the answers are drawn all the same
     spent: float = 0.0
 
 
@@ -168,13 +182,19 @@ class Processes:
 
     def take(self, key: object, bans: Sequence[str]) -> Any:
         with self._lock:
-            if self.forks:
-                return self._first.take(key, bans)
-            # One that is spawned serves all katas with the same bans, for it takes seconds to make.
-            mine = (key, tuple(bans))
-            if mine not in self._others:
-                self._others[mine], self._unused = self._unused or self._start(), None
-            return self._others[mine].take("lab", bans)
+            try:
+                return self._take(key, bans)
+            except CouldNotGrade:  # somebody ended the zygote; there is another one by now
+                return self._take(key, bans)
+
+    def _take(self, key: object, bans: Sequence[str]) -> Any:
+        if self.forks:
+            return self._first.take(key, bans)
+        # One that is spawned serves all katas with the same bans, for it takes seconds to make.
+        mine = (key, tuple(bans))
+        if mine not in self._others:
+            self._others[mine], self._unused = self._unused or self._start(), None
+        return self._others[mine].take("lab", bans)
 
     def dismiss(self, learner: Any) -> None:
         with self._lock, contextlib.suppress(OSError):
@@ -296,21 +316,20 @@ class Live:
             step.state = STOPPED
             step.said = f"stopped {STOPS} times; save {kata.file} to try again"
             return
+        if gradient_of is not None:
+            args = (args[0].clone().requires_grad_(), *args[1:])
         started = time.monotonic()
         try:
-            talk = self._talk(seat, kata)
-            if gradient_of is not None:
-                args = (args[0].clone().requires_grad_(), *args[1:])
-            talk.call_seconds = seconds
-            answer = talk.ask(step.function, args, kwargs)
-            step.seconds = talk.seconds
+            answer = self._ask(step, seat, kata, args, kwargs, seconds)
             if answer.shape != step.right.shape:
                 step.state, step.kind = SHAPE, "shape"
                 step.said = f"returned shape {_shape(answer)}, expected {_shape(step.right)}"
-                return
-            step.state, step.yours = YOURS, answer
-            if gradient_of is not None:
-                step.gradient = self._gradient(talk, answer, gradient_of)
+            elif said := _other_kind(answer, step.right):
+                step.state, step.kind, step.said = DTYPE, "dtype", f"{step.function} {said}"
+            else:
+                step.state, step.yours = YOURS, answer
+                if gradient_of is not None:
+                    self._send_back(step, seat, gradient_of)
         except failures.CheckFailed as failure:
             self._failed(step, seat, failure)
         finally:
@@ -320,12 +339,50 @@ class Live:
                 if seat.spent > RENEW_SECONDS:
                     self._leave(seat)
 
-    @staticmethod
-    def _gradient(talk: _Talk, answer: torch.Tensor, upstream: torch.Tensor) -> torch.Tensor | None:
-        with contextlib.suppress(failures.CheckFailed):
-            sent = talk.gradients(1, talk.calls[-1], upstream.to(answer.dtype))
-            return sent[0] if sent else None
-        return None
+    def _ask(
+        self,
+        step: Step,
+        seat: _Seat,
+        kata: Kata,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        seconds: float,
+    ) -> torch.Tensor:
+        """The answer. A process that went with its zygote is not the file's fault: ask another."""
+        for again in (True, False):
+            try:
+                talk = self._talk(seat, kata)
+                talk.call_seconds = seconds
+                answer = talk.ask(step.function, args, kwargs)
+                break
+            except failures.Crashed as failure:
+                if failure.message != GONE or not again:
+                    raise
+                self._leave(seat)
+                seat.refused = None
+        step.seconds = talk.seconds
+        return answer
+
+    def _send_back(self, step: Step, seat: _Seat, upstream: torch.Tensor) -> None:
+        """The gradient that the learner's backward sends to the first input."""
+        assert seat.talk is not None
+        assert step.yours is not None
+        if seat.stops_back >= STOPS:
+            step.backward = f"stopped {STOPS} times; save {step.file} to try again"
+            return
+        try:
+            sent = seat.talk.gradients(1, seat.talk.calls[-1], upstream.to(step.yours.dtype))
+        except failures.CheckFailed as failure:
+            step.backward = _why(failure)
+            if isinstance(failure, ENDED):
+                seat.stops_back += 1
+                self._leave(seat)
+            return
+        found = sent[0] if sent else None
+        if found is None or found.shape != upstream.shape or not found.is_floating_point():
+            step.backward = "no gradient came back"
+            return
+        step.gradient = found
 
     def _failed(self, step: Step, seat: _Seat, failure: failures.CheckFailed) -> None:
         step.state, step.said, step.kind = RAISED, failure.message, failure.outcome
@@ -334,12 +391,13 @@ class Live:
             step.kind, step.where = raised.type, raised.where
             if failure.message == f"raised {raised.type}" and raised.message:
                 step.said = raised.message[:SAID]
-        gone = (failures.TimedOut, failures.Crashed, failures.OutOfMemory)
         if isinstance(failure, failures.TimedOut):
             step.state = STOPPED
-        if isinstance(failure, gone):
+        if isinstance(failure, ENDED):
             seat.stops += 1
-        if isinstance(failure, gone) or seat.talk is None or not seat.talk.learner.healthy:
+        # An answer that cannot travel stays in the way of the next one.
+        odd = raised is not None and raised.type == "Unanswerable"
+        if isinstance(failure, ENDED) or odd or not (seat.talk and seat.talk.learner.healthy):
             self._leave(seat)
 
     def _seat(self, kata: Kata) -> _Seat:
@@ -408,6 +466,23 @@ def _slope(
     answer = reference(first, *args[1:], **kwargs)
     slope: torch.Tensor = torch.autograd.grad(answer, first, upstream)[0]
     return slope
+
+
+def _other_kind(answer: torch.Tensor, right: torch.Tensor) -> str:
+    """In words, where numbers of this kind cannot be compared with the right ones."""
+    if answer.is_floating_point() or (not answer.is_complex() and not right.is_floating_point()):
+        return ""
+    wanted = "a floating-point tensor" if right.is_floating_point() else f"{right.dtype}"
+    return f"returned {answer.dtype}, expected {wanted}"
+
+
+def _why(failure: failures.CheckFailed) -> str:
+    """The reason of a failure in one line, with its place."""
+    raised = failure.evidence.raised if failure.evidence else None
+    if raised is None:
+        return failure.message.removeprefix("backward(): ")
+    said = f"{raised.type}: {raised.message[:SAID]}"
+    return f"{said} ({raised.where.file}:{raised.where.line})" if raised.where else said
 
 
 def _shape(tensor: torch.Tensor) -> str:

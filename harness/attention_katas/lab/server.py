@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import secrets
 import socket
 from collections.abc import Callable
@@ -49,6 +50,14 @@ HEADERS = {
 ASKED_CAP = 16 << 10  # bytes of one request
 REFUSED = 4403
 HOW_TO_OPEN = "Open the address that `kata lab` printed: it ends in a token that is new each time."
+CLOSED = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>The lab</title>
+<script type="module" src="again.js"></script>
+<p>{HOW_TO_OPEN}</p>
+"""
+NO_TEXT = 1003
 
 
 class OursOnly:
@@ -87,13 +96,13 @@ def application(lab: Lab, port: int, token: str) -> Starlette:
 
     async def index(request: Request) -> Response:
         if not known(request.query_params.get("token")):
-            return PlainTextResponse(HOW_TO_OPEN, 403, HEADERS)
+            return Response(CLOSED, 403, HEADERS, KINDS[".html"])
         return await file(request)
 
     async def file(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
-        path = PAGE / name
-        if path.suffix not in KINDS or path.parent != PAGE or not path.is_file():
+        path = next((each for each in PAGE.iterdir() if each.name == name), None)
+        if path is None or path.suffix not in KINDS or not path.is_file():
             return PlainTextResponse("There is no such file.", 404, HEADERS)
         return Response(path.read_bytes(), 200, HEADERS, KINDS[path.suffix])
 
@@ -129,14 +138,16 @@ async def _talk(lab: Lab, page: WebSocket) -> None:
 
     async def write() -> None:
         while True:
-            message = await outgoing.get()
-            await page.send_text(json.dumps(message, allow_nan=False, separators=(",", ":")))
+            await page.send_text(_written(await outgoing.get()))
 
     lab.join(page, tell)
     writing = asyncio.create_task(write())
     try:
-        while True:
-            lab.ask(page, await page.receive_text(), tell)
+        while (message := await page.receive())["type"] != "websocket.disconnect":
+            if message.get("text") is None:
+                await page.close(NO_TEXT)
+                break
+            lab.ask(page, message["text"], tell)
     except (WebSocketDisconnect, RuntimeError):
         pass
     finally:
@@ -144,6 +155,15 @@ async def _talk(lab: Lab, page: WebSocket) -> None:
         writing.cancel()
         with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
             await writing
+
+
+def _written(message: dict[str, Any]) -> str:
+    """A message as JSON. One that cannot be is ours to answer for, and says so."""
+    try:
+        return json.dumps(message, allow_nan=False, separators=(",", ":"))
+    except (ValueError, TypeError) as error:
+        told = {name: message.get(name) for name in ("event", "panel", "id")}
+        return json.dumps({**told, "unclear": f"a fault of this program: {error}"})
 
 
 def listen(port: int) -> socket.socket:
@@ -160,20 +180,25 @@ def listen(port: int) -> socket.socket:
 
 
 def server(app: ASGIApp) -> uvicorn.Server:
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            ws="websockets-sansio",
-            ws_max_size=ASKED_CAP,
-            http="h11",
-            loop="asyncio",
-            lifespan="off",
-            access_log=False,
-            log_level="warning",
-            timeout_graceful_shutdown=1,
-            server_header=False,
-        )
+    config = uvicorn.Config(
+        app,
+        ws="websockets-sansio",
+        ws_max_size=ASKED_CAP,
+        http="h11",
+        loop="asyncio",
+        lifespan="off",
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=1,
+        server_header=False,
     )
+    logging.getLogger("uvicorn.error").addFilter(_of_ours)
+    return uvicorn.Server(config)
+
+
+def _of_ours(record: logging.LogRecord) -> bool:
+    """What a client sends amiss is answered to the client; the learner's terminal is not for it."""
+    return not str(record.msg).startswith("Invalid ")
 
 
 def serve(lab: Lab, listening: socket.socket, started: Callable[[str], None]) -> None:

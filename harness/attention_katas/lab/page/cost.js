@@ -15,6 +15,7 @@ export default {
     const lengths = new Map();
     let chosen = 512;
     let turn = 0;
+    let busy = true;
     const parts = frame(el, hub, {
       id: "cost", number: "6", title: "Many heads for the price of one, and the square",
       lede: "Cut a layer of width D into h heads of width D/h and it multiplies just as often: several ways of reading, for nothing. What does cost is length. Every word scores every other word, so twice the text is four times the work.",
@@ -44,7 +45,7 @@ export default {
         const y = 28 + i * 40;
         const point = known[i];
         svg.append(s("text.headcount", { x: 30, y: y + 18, "text-anchor": "end" }, n));
-        if (!point) return svg.append(s("text.axis", { x: 42, y: y + 18 }, "…"));
+        if (!point) return svg.append(s("text.axis", { x: 42, y: y + 18 }, busy ? "…" : "not measured"));
         const adds = point.multiply_adds;
         const total = adds.projections + adds.scores + adds.blend;
         let x = 42;
@@ -85,30 +86,43 @@ export default {
     const readout = () => {
       const p = lengths.get(chosen);
       const keys = h("p.keys", h("span.key.time", "time, ms"), h("span.key.memory", "memory, MB"), h("span.key.reference", "the reference's time"), h("span.key.square", "n²"));
-      if (!p) return [keys, h("p.readout", `${chosen} words: being measured …`)];
+      if (!p) return [keys, h("p.readout", `${chosen} words: ${busy ? "being measured …" : "not measured, see above"}`)];
       return [keys, h("p.readout", h("strong", `${chosen} words`), `: ${(chosen * chosen).toLocaleString("en")} scores, ${text(p.matrix_mb, p.matrix_mb < 1 ? 2 : 0)} MB for the matrix alone; `,
         p.yours_ms == null ? `the reference takes ${text(p.right_ms, 2)} ms` : [h("strong", `${text(p.yours_ms, 2)} ms`), ` and ${p.yours_mb ? `${text(p.yours_mb, 1)} MB` : "unknown memory"} for yours, ${text(p.right_ms, 2)} ms for the reference`], ".")];
     };
+    // Whether there is more to measure: a function that had to be stopped would be so again.
+    const told = (point, keep) => {
+      if (point.unclear) {
+        hub.emit("unclear", point.unclear, "cost");
+        return false;
+      }
+      keep();
+      draw();
+      const steps = { heads: [...heads.values()].at(-1)?.step, "the square": [...lengths.values()].at(-1)?.step };
+      parts.tell(Object.fromEntries(Object.entries(steps).filter(([, step]) => step)));
+      return point.step.state !== "stopped";
+    };
     const measure = async (ns, hs = []) => {
       const mine = turn;
+      busy = true;
       for (const n of hs) {
         const point = await hub.once("cost", { what: "heads", heads: n });
         if (mine !== turn) return;
-        if (!point.unclear) heads.set(n, point);
-        draw();
+        if (!told(point, () => heads.set(n, point))) break;
       }
       for (const n of ns) {
         const point = await hub.once("cost", { what: "length", n });
         if (mine !== turn) return;
-        if (!point.unclear) lengths.set(n, point);
-        draw();
+        if (!told(point, () => lengths.set(n, point))) break;
       }
-      const told = [[...heads.values()].at(-1)?.step, [...lengths.values()].at(-1)?.step].filter(Boolean);
-      parts.tell(Object.fromEntries(told.map((step, i) => [i ? "the square" : "heads", step])));
+      busy = false;
+      draw();
+      el.dataset.measured = "all";
       announce(parts.figure.querySelector(".readout")?.textContent || "");
     };
     const start = () => {
       turn += 1;
+      delete el.dataset.measured;
       heads.clear();
       lengths.clear();
       draw();

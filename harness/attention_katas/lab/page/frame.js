@@ -33,13 +33,33 @@ export function frame(el, hub, { id, number, title, lede, note }) {
     fill(parts.tutor, tutor(hub, steps, title));
     el.classList.toggle("taught", parts.tutor.childNodes.length > 0);
   };
+  // Banners that say the same stay where they are, for an alert is read out whenever it appears; and
+  // what somebody has unfolded stays so.
+  const banner = (found) => {
+    const before = [...parts.banners.children];
+    if (found.map((one) => one.textContent).join("\n") === before.map((one) => one.textContent).join("\n")) return;
+    const open = before.some((one) => one.open);
+    for (const one of found) if (open && one.tagName === "DETAILS") one.open = true;
+    const same = (one) => before.find((old) => old.getAttribute("role") === "alert" && old.textContent === one.textContent);
+    const wanted = found.map((one) => same(one) || one);
+    before.filter((one) => !wanted.includes(one)).forEach((one) => one.remove());
+    wanted.forEach((one, i) => parts.banners.children[i] === one || parts.banners.insertBefore(one, parts.banners.children[i] || null));
+  };
+  // No answer: what is drawn is an old one, of nobody's now.
+  hub.on("unclear", (words, panel) => {
+    if (panel !== id) return;
+    el.classList.add("unclear");
+    el.dataset.states = "unclear";
+    parts.sources.replaceChildren();
+    banner([h("div.banner.bad", { role: "alert" }, h("strong", "No answer"), `: ${words}. `, h("p.fine", "What is drawn below is an earlier answer."))]);
+  });
   hub.on("verdict", beside);
   hub.on("saved", beside);
   // After every answer: who computed it, and what is wrong with it.
   parts.tell = (now, answer = {}) => {
     steps = now;
-    const found = banners(now);
-    if (found.length || parts.banners.firstChild) fill(parts.banners, found);
+    el.classList.remove("unclear");
+    banner(banners(now));
     fill(parts.sources, provenance(now));
     beside();
     el.dataset.generation = hub.generation;

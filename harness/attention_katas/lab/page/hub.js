@@ -69,7 +69,7 @@ export class Hub {
       const generation = this.generation;
       this.call(panel, ask, (answer) => {
         busy = false;
-        if (answer.unclear) this.emit("unclear", answer.unclear);
+        if (answer.unclear) this.emit("unclear", answer.unclear, panel);
         else show(answer, ask);
         document.dispatchEvent(new CustomEvent("lab:shown", { detail: { panel, ask, answer, generation } }));
         go();
@@ -86,15 +86,28 @@ export class Hub {
   }
 }
 
+// The token comes in the address and leaves it at once, for an address is seen and remembered. A
+// reload finds it in this tab's storage (again.js); without storage it stays where it is.
+function takeToken() {
+  const token = new URLSearchParams(location.search).get("token") || "";
+  try {
+    sessionStorage.setItem("kata-lab-token", token);
+    history.replaceState(history.state, "", location.pathname + location.hash);
+  } catch {
+    // The page works all the same.
+  }
+  return encodeURIComponent(token);
+}
+
 // The line to `kata lab`: opened again when it was lost, as after a restart on the same port.
 export function socketModel() {
+  const token = takeToken();
   const acts = [];
   const tell = (message) => acts.forEach((act) => act(message));
   let socket;
   let waiting = [];
   const open = () => {
-    const token = new URLSearchParams(location.search).get("token") || "";
-    socket = new WebSocket(`ws://${location.host}/line?token=${encodeURIComponent(token)}`);
+    socket = new WebSocket(`ws://${location.host}/line?token=${token}`);
     socket.onopen = () => {
       waiting.forEach((text) => socket.send(text));
       waiting = [];

@@ -86,8 +86,9 @@ export default {
       announce(words.map((word, i) => `${word} ${text(w.cells[i])}`).join(", "));
     };
     const read = ({ yours, right }) => {
-      const mine = yours || right;
-      const entry = (name, key, title, words_) => [h("dt", { title }, name), h("dd", { class: yours ? "mine" : "theirs" }, text(mine[key], 2), h("span", words_))];
+      // What the learner's functions did not compute is the reference's; that nothing came back is theirs.
+      const lost = (key) => key === "gradient" && yours?.largest != null && yours.gradient == null;
+      const entry = (name, key, title, words_) => [h("dt", { title }, name), h("dd", { class: yours?.[key] != null || lost(key) ? "mine" : "theirs" }, lost(key) ? "none" : text(yours?.[key] ?? right[key], 2), h("span", words_))];
       return [
         entry("spread", "spread", "standard deviation of the scores", "of the scores"),
         entry("entropy", "entropy", "of the weights, in nats; ln 4 = 1.39 is even", "nats of 1.39"),

@@ -17,7 +17,7 @@ export function drawn(step, kept, key) {
   return { ...step, cells: step.right, mine: false, old: broken };
 }
 
-const SAYS = { raised: "raised", stopped: "was stopped", shape: "has another shape", broken: "does not load" };
+const SAYS = { raised: "raised", stopped: "was stopped", shape: "has another shape", dtype: "has another type", broken: "does not load" };
 
 // One chip for each function: name, file, and how it stands to the reference.
 export function chip(step, what = "") {
@@ -50,11 +50,12 @@ export function banners(steps) {
         h("div.banner.bad", { role: "alert" },
           h("strong", `${step.function} ${SAYS[step.state]}`), " ",
           h("code.place", place), " ",
-          h("span", step.kind && !["shape", "failed", "timed out"].includes(step.kind) ? `${step.kind}: ${step.said}` : step.said),
+          h("span", step.kind && !["shape", "dtype", "failed", "timed out"].includes(step.kind) ? `${step.kind}: ${step.said}` : step.said),
           step.where?.code ? h("pre", step.where.code) : null,
           h("p.fine", "Your last good picture stays, greyed, or else the reference's. Save the file, and it is computed again.")),
       );
     }
+    if (step.backward) told.push(h("div.banner.bad", { role: "alert" }, h("strong", `backward of ${step.function}`), `: ${step.backward}`));
     const cells = step.state === "yours" ? flat(step.yours) : [];
     const bad = cells.filter((x) => x === "nan" || x === "inf");
     if (bad.length) {

@@ -63,7 +63,6 @@ export function page(model, root, host = document.documentElement) {
     line.textContent = open ? "" : "no line to kata lab: start it again, and open the address that it prints";
     root.classList.toggle("offline", !open);
   });
-  hub.on("unclear", (words) => (line.textContent = words));
   hub.on("hello", () => {
     stand();
     if (main.querySelector("section")) return;

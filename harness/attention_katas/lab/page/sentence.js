@@ -107,7 +107,10 @@ export default {
       const home = arcs.parentElement.getBoundingClientRect();
       const oneLine = boxes.every((box) => Math.abs(box.top - boxes[0].top) < 2);
       arcs.parentElement.classList.toggle("wrapped", !oneLine);
-      if (!oneLine || !home.width) return fill(arcs);
+      if (!oneLine || !home.width) {
+        arcs.setAttribute("width", 0);
+        return fill(arcs);
+      }
       const middle = (i) => boxes[i].left - home.left + boxes[i].width / 2;
       const height = 92;
       arcs.setAttribute("viewBox", `0 0 ${home.width} ${height}`);

@@ -59,7 +59,14 @@ export default {
           h("div.stepname", h("span.stepnumber", name === "mask" ? "·" : String(i + 1 - (names.includes("mask") && i > 2 ? 1 : 0))), h("div", h("h3", title), h("p.sub", says), chip(answer[name]))),
           h("div.scroll", { tabindex: 0, role: "group", "aria-label": `${WORDS[name][0]}, by word` }, name === "blend" ? vector(step) : strip(name, step, mask, answer.tokens)));
       });
+      const before = [...parts.figure.querySelectorAll(".scroll")];
+      const focused = before.indexOf(parts.figure.getRootNode().activeElement);
+      const places = before.map((one) => one.scrollLeft);
       fill(parts.figure, h("ol.steps", lines));
+      parts.figure.querySelectorAll(".scroll").forEach((one, i) => {
+        one.scrollLeft = places[i] || 0;
+        if (i === focused) one.focus({ preventScroll: true });
+      });
       parts.tell(steps);
       parts.sources.replaceChildren();
       const w = drawn(answer.softmax, kept, "softmax");

@@ -31,10 +31,10 @@ export default {
     };
     const x = (d) => 30 + (Math.log2(d) - 1) * ((W - 44) / 8);
     const graph = (key, title, unit, curves) => {
-      const of = (point, who) => (point[who] || point.right)[key];
+      const of = (point, who) => point[who]?.[key] ?? point.right[key];
       const all = Object.values(curves).flat().flatMap((p) => [of(p, "yours"), p.right[key]]).filter((v) => v != null && !odd(v));
       const most = Math.max(...all) * 1.08;
-      const y = (v) => H - 24 - (v / most) * (H - 44);
+      const y = (v) => H - 24 - Math.max(-1, Math.min(2, v / most)) * (H - 44);
       const path = (points, who) => points.map((p) => [p.d_k, of(p, who)]).filter(([, v]) => v != null && !odd(v)).map(([d, v], i) => `${i ? "L" : "M"}${x(d).toFixed(1)} ${y(v).toFixed(1)}`).join("");
       const svg = s("svg.graph", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${title} at d_k ${chosen}: ${["raw", "divided"].map((n) => `${n === "raw" ? "as they are" : "divided"} ${text(of(at(curves[n]), "yours"))}`).join(", ")}` },
         s("path.frame", { d: `M30 ${H - 24}H${W - 10}` }),
@@ -42,7 +42,7 @@ export default {
         [0, most / 1.08].map((v) => s("text.axis", { x: 26, y: y(v) + 3.5, "text-anchor": "end" }, text(v, most > 4 ? 0 : 1))),
         s("path.now", { d: `M${x(chosen)} ${12}V${H - 24}` }),
         ["raw", "divided"].map((name) => {
-          const mine = curves[name].every((p) => p.yours);
+          const mine = curves[name].every((p) => p.yours?.[key] != null);
           return s("g", { class: `curve ${name} ${mine ? "mine" : "theirs"}` },
             s("path", { d: path(curves[name], "yours") }),
             curves[name].map((p) => (p.right[key] == null || !mine ? null : s("path.truth", { d: `M${x(p.d_k) - 4} ${y(p.right[key])}h8` }))),
@@ -63,7 +63,7 @@ export default {
       }
       parts.tell(steps);
     });
-    const close = (points) => points.every((p) => p.yours && Object.entries(p.right).every(([key, v]) => Math.abs(p.yours[key] - v) <= 1e-5 * Math.max(1, Math.abs(v))));
+    const close = (points) => points.every((p) => p.yours && Object.entries(p.right).every(([key, v]) => p.yours[key] == null || Math.abs(p.yours[key] - v) <= 1e-5 * Math.max(1, Math.abs(v))));
     ask({});
   },
 };

@@ -24,9 +24,12 @@ export default {
       const steps = { self: answer.self, cross: answer.cross };
       const own = drawn(answer.self, kept, "self");
       const other = drawn(answer.cross, kept, "cross");
+      const picks = () => [...parts.figure.querySelectorAll(".pick")];
+      const focused = picks().indexOf(parts.figure.getRootNode().activeElement);
       fill(parts.figure, h("div.wirings",
         half("self-attention", "le chat noir dort, reading itself", own, target),
         half("cross-attention", "le chat noir dort, reading “the black cat is asleep”", other, source)));
+      picks()[focused]?.focus({ preventScroll: true });
       parts.tell(steps);
       announce([["self", own, target], ["cross", other, source]].map(([name, step, keys]) => `${name}: ${target[row]} attends to ${keys.map((key, j) => `${key} ${text(step.cells[head][row][j])}`).join(", ")}`).join("; "));
     };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,8 +15,10 @@ class Unclear(ValueError):
 def numeral(asked: dict[str, Any], name: str, least: float, most: float) -> float:
     """A number, brought into its range."""
     value = asked.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unclear(f"{name} is not a number")
+    if abs(value) > sys.float_info.max or math.isnan(value):
+        raise Unclear(f"{name} is no number that fits")
     return min(max(float(value), least), most)
 
 
@@ -29,9 +32,10 @@ def switch(asked: dict[str, Any], name: str) -> bool:
 
 def one_of(asked: dict[str, Any], name: str, known: Sequence[Any]) -> Any:
     value = asked.get(name)
-    if isinstance(value, list | dict) or value not in known:
-        raise Unclear(f"there is no {name} {str(value)[:40]!r}")
-    return value
+    for each in known:
+        if type(value) is type(each) and value == each:
+            return each
+    raise Unclear(f"there is no {name} {str(value)[:40]!r}")
 
 
 def points(asked: dict[str, Any], name: str, count: int, most: float) -> list[tuple[float, float]]:
@@ -43,6 +47,6 @@ def points(asked: dict[str, Any], name: str, count: int, most: float) -> list[tu
     for point in value:
         if not isinstance(point, list) or len(point) != 2:
             raise Unclear(f"{name} holds something that is no point")
-        x, y = (numeral({"": each}, "", -most, most) for each in point)
+        x, y = (numeral({"a coordinate": each}, "a coordinate", -most, most) for each in point)
         found.append((x, y))
     return found

@@ -47,12 +47,19 @@ def softmax(live: Live, scores: Step, temperature: float = 1.0) -> Step:
 
 
 def figures(scores: Step, weights: Step) -> dict[str, Any]:
-    """Spread, entropy (nats), largest weight and size of the gradient, as means over the rows."""
-    mine = measures(scores.value, weights.value, weights.gradient)
+    """Spread, entropy (nats), largest weight and size of the gradient, as means over the rows.
+
+    None stands for what the learner's functions did not compute.
+    """
+    mine: dict[str, Any] = measures(scores.value, weights.value, weights.gradient)
+    if scores.yours is None:
+        mine["spread"] = None
+    if weights.yours is None:
+        mine |= {"entropy": None, "largest": None}
     if weights.yours is None or weights.gradient is None:
         mine["gradient"] = None
     return {
-        "yours": mine if weights.yours is not None else None,
+        "yours": mine if any(each is not None for each in mine.values()) else None,
         "right": measures(scores.right, weights.right, weights.right_gradient),
     }
 
@@ -61,11 +68,12 @@ def measures(
     scores: torch.Tensor, weights: torch.Tensor, gradient: torch.Tensor | None
 ) -> dict[str, Any]:
     """Of scores and weights (rows, keys), and of the gradient that came back."""
+    scores, weights = scores.double(), weights.double()
     told = {
         "spread": scores.std(-1, correction=0).mean(),
         "entropy": -torch.xlogy(weights, weights).sum(-1).mean(),
         "largest": weights.amax(-1).mean(),
     }
     if gradient is not None:
-        told["gradient"] = gradient.norm(dim=-1).mean()
+        told["gradient"] = gradient.double().norm(dim=-1).mean()
     return {name: plain.number(float(value)) for name, value in told.items()}

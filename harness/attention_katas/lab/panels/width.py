@@ -20,10 +20,7 @@ def answer(live: Live, _: dict[str, Any]) -> dict[str, Any]:
                 {
                     "d_k": width,
                     **figures(scores, weights),
-                    "states": [
-                        {"function": s.function, "file": s.file, "kata": s.kata, "state": s.state}
-                        for s in (scores, weights)
-                    ],
+                    "states": [scores.words(), weights.words()],
                 }
             )
     return {"curves": curves}
