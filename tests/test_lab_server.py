@@ -190,7 +190,7 @@ def test_a_file_that_does_not_parse_says_where(lab):
     lab.write("softmax.py", labs.SYNTAX)
     with lab.line() as line:
         weights = ask(line, "lookup", **LOOKUP)["weights"]
-    assert weights["state"] == "raised"
+    assert weights["state"] == "broken"
     assert weights["kind"] == "SyntaxError"
     assert weights["where"]["line"] == 1
 
