@@ -2,8 +2,8 @@
 // save the picture.
 
 import { h, s, fill, button, unique } from "./dom.js";
-import { banners, provenance, tutor } from "./notes.js";
-import { theme, THEMES } from "./numbers.js";
+import { banners, provenance, quiet, tutor } from "./notes.js";
+import { surface, theme, THEMES } from "./numbers.js";
 
 export function frame(el, hub, { id, number, title, lede, note }) {
   const heading = unique("title");
@@ -13,10 +13,13 @@ export function frame(el, hub, { id, number, title, lede, note }) {
     figure: h("div.figure"),
     sources: h("div.sources"),
     tutor: h("div.tutors"),
+    quiet: h("div.rest"),
+    flag: h("p.flag", { "aria-hidden": "true" }),
   };
+  let steps = {};
   const save = h("div.save",
-    button("PNG", () => savePicture(parts.figure, id, "png"), ".small"),
-    button("SVG", () => savePicture(parts.figure, id, "svg"), ".small"));
+    button("PNG", () => savePicture(parts.figure, id, "png", credits(title, steps)), ".small"),
+    button("SVG", () => savePicture(parts.figure, id, "svg", credits(title, steps)), ".small"));
   save.setAttribute("aria-label", `save the picture of ${title}`);
   save.setAttribute("role", "group");
   el.id = id;
@@ -24,14 +27,22 @@ export function frame(el, hub, { id, number, title, lede, note }) {
   el.setAttribute("aria-labelledby", heading);
   fill(el,
     h("div.head", h("span.number", { "aria-hidden": "true" }, number), h("h2", { id: heading }, title), h("p.lede", lede)),
-    parts.controls, parts.banners,
-    h("div.body", parts.figure, parts.tutor),
+    parts.controls, parts.flag, parts.figure,
+    parts.banners, parts.tutor,
     h("div.under", parts.sources, save),
+    parts.quiet,
     note ? h("p.note", note) : null);
-  let steps = {};
+  // Above the figure there is room for one line, always: what comes and goes stands below it, so
+  // that the figure stays where it is.
   const beside = () => {
-    fill(parts.tutor, tutor(hub, steps, title));
-    el.classList.toggle("taught", parts.tutor.childNodes.length > 0);
+    const { boxes, rest } = tutor(hub, steps, title, id);
+    fill(parts.tutor, boxes);
+    fill(parts.quiet, quiet(rest));
+    fill(parts.sources, parts.unsourced ? null : provenance(steps, hub));
+    el.classList.toggle("taught", boxes.length > 0);
+    const said = [...parts.banners.children, ...boxes].map((one) => one.dataset.says).filter(Boolean);
+    parts.flag.textContent = said.length ? `${said[0]}${said.length > 1 ? `, and ${said.length - 1} more` : ""}: see below ↓` : "";
+    parts.flag.classList.toggle("bad", Boolean(parts.banners.querySelector(".banner")));
   };
   hub.on("verdict", beside);
   hub.on("saved", beside);
@@ -40,7 +51,6 @@ export function frame(el, hub, { id, number, title, lede, note }) {
     steps = now;
     const found = banners(now);
     if (found.length || parts.banners.firstChild) fill(parts.banners, found);
-    fill(parts.sources, provenance(now));
     beside();
     el.dataset.generation = hub.generation;
     el.dataset.answers = +(el.dataset.answers || 0) + 1;
@@ -54,14 +64,55 @@ const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-line
   "stroke-opacity", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "visibility", "display"];
 
 // A figure as one SVG that looks the same without the page: its boxes, its drawings, its words.
-export function standalone(figure) {
+export function standalone(figure, told = []) {
   const home = figure.getBoundingClientRect();
-  const [width, height] = [Math.ceil(home.width), Math.ceil(home.height)];
+  const width = Math.ceil(home.width);
+  const below = footer(told, width, Math.ceil(home.height));
+  const height = Math.ceil(home.height) + below.height;
   const root = s("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
     s("rect", { width, height, fill: `rgb(${THEMES[theme()].paper})` }));
   const place = (at) => ({ x: (at.left - home.left).toFixed(1), y: (at.top - home.top).toFixed(1), width: at.width.toFixed(1), height: at.height.toFixed(1) });
-  root.append(...boxes(figure, place), ...drawings(figure, place), ...words(figure, home));
+  root.append(...boxes(figure, place), ...drawings(figure, place), ...words(figure, home), ...below.parts);
   return new XMLSerializer().serializeToString(root);
+}
+
+// Who computed a picture, and when: what stands below it when it is saved.
+function credits(title, steps) {
+  const all = Object.values(steps);
+  const colour = (name) => getComputedStyle(surface.el).getPropertyValue(name).trim();
+  const legend = [];
+  if (all.some((step) => step.state === "yours")) legend.push(["yours", colour("--yours")], ["the reference, a thin mark", colour("--ref")]);
+  if (all.some((step) => step.state !== "yours")) legend.push(["drawn by the reference", colour("--stand")]);
+  const states = { yours: "mine", unwritten: "the reference, not written yet", frozen: "the reference" };
+  const who = [...new Map(all.map((step) => [step.function, `${step.function}: ${step.file} (${states[step.state] || "no answer in this save"})`])).values()];
+  const date = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  return { legend, lines: [`${title}. Computed by ${who.join(", ")}.`, `Attention Katas, ${date}`], soft: colour("--soft") };
+}
+
+function footer({ legend = [], lines = [], soft }, width, top) {
+  const style = { fill: soft, fontFamily: "system-ui, sans-serif", fontSize: "12px" };
+  const parts = [];
+  let y = top + 20;
+  let x = 22;
+  for (const [name, colour] of legend) {
+    const wide = 34 + name.length * 6.6;
+    if (x > 22 && x + wide > width) [x, y] = [22, y + 18];
+    parts.push(s("rect", { x, y: y - 9, width: 20, height: 9, rx: 2, fill: colour }), s("text", { x: x + 27, y, style }, name));
+    x += wide + 8;
+  }
+  const most = Math.max(30, Math.floor((width - 44) / 6.4));
+  for (const line of lines) {
+    let row = "";
+    for (const word of [...line.split(" "), null]) {
+      if (word !== null && `${row} ${word}`.length <= most) row = row ? `${row} ${word}` : word;
+      else {
+        y += 18;
+        parts.push(s("text", { x: 22, y, style }, row));
+        row = word;
+      }
+    }
+  }
+  return { parts, height: y + 16 - top };
 }
 
 const clear = (colour) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
@@ -120,8 +171,8 @@ function words(figure, home) {
   return found;
 }
 
-export async function savePicture(figure, name, kind) {
-  const text = standalone(figure);
+export async function savePicture(figure, name, kind, told) {
+  const text = standalone(figure, told);
   let blob = new Blob([text], { type: "image/svg+xml" });
   if (kind === "png") {
     const image = new Image();

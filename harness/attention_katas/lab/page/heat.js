@@ -4,7 +4,7 @@
 // masked (hatched), and NaN (a solid frame with its name in it).
 
 import { h, s, unique } from "./dom.js";
-import { odd, shade, short, text } from "./numbers.js";
+import { odd, shade, short, text, theme } from "./numbers.js";
 import { rowSum } from "./notes.js";
 
 // cells: rows of numbers; masked(i, j): hidden by the mask. most: what full ink means, fixed to 1
@@ -33,9 +33,10 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
       const x = left + j * size;
       const hidden = masked(i, j);
       const lost = value === "nan" || value === "inf" || (value === "-inf" && !hidden);
-      const tint = odd(value) || hidden ? null : shade(value / most);
+      const tint = odd(value) || hidden ? null : shade(value / most, theme(), kind);
+      const over = !odd(value) && !hidden && sums && (value > 1 + 1e-6 || value < -1e-6);
       const cell = s("rect", { x: x + 0.5, y: top + i * size + 0.5, width: size - 1, height: size - 1, rx: 2,
-        class: `cell ${hidden ? "hidden" : lost ? "lost" : ""}` });
+        class: `cell ${hidden ? "hidden" : lost ? "lost" : over ? "over" : ""}` });
       if (tint) cell.style.fill = tint.fill;
       if (hidden) cell.style.fill = `url(#${hatch})`;
       cell.dataset.cell = `${i} ${j}`;
@@ -80,13 +81,13 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
 }
 
 // A legend that says what the ends of the scale mean; drawn from the scale itself.
-export function legend(most, signed) {
+export function legend(most, signed, kind = "mine", { masked: withMask = true, over = false } = {}) {
   const steps = 24;
   const low = signed ? -1 : 0;
   const ramp = s("svg.ramp", { viewBox: `0 0 ${steps * 6} 12`, width: steps * 6, height: 12, "aria-hidden": "true" });
   for (let i = 0; i < steps; i += 1) {
     const part = s("rect", { x: i * 6, y: 0, width: 6.2, height: 12 });
-    part.style.fill = shade(low + ((1 - low) * (i + 0.5)) / steps).fill;
+    part.style.fill = shade(low + ((1 - low) * (i + 0.5)) / steps, theme(), kind).fill;
     ramp.append(part);
   }
   const sample = (kind, inner) => s("svg.sample", { viewBox: "0 0 18 18", width: 18, height: 18, "aria-hidden": "true" }, inner, s("rect", { class: `cell ${kind}`, x: 1, y: 1, width: 16, height: 16, rx: 2 }));
@@ -95,7 +96,9 @@ export function legend(most, signed) {
   const masked = sample("hidden", pattern);
   masked.lastChild.style.fill = `url(#${hatched})`;
   const lost = sample("lost", null);
+  const end = signed ? text(most, 1) : most === 1 ? "1" : text(most, most < 0.01 ? 5 : 2);
   return h("div.scale",
-    h("span.ends", h("span", signed ? text(-most, 1) : "0"), ramp, h("span", signed ? text(most, 1) : "1")),
-    h("span.kind", masked, signed ? "masked, −∞" : "masked"), h("span.kind", lost, "NaN"));
+    h("span.ends", h("span", signed ? text(-most, 1) : "0"), ramp, h("span", end)),
+    withMask ? [h("span.kind", masked, signed ? "masked, −∞" : "masked"), h("span.kind", lost, "NaN")] : null,
+    over ? h("span.kind", sample("over", null), "below 0 or above 1") : null);
 }
