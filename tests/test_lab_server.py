@@ -146,6 +146,9 @@ def test_cost_is_measured_on_the_learners_code(lab):
     assert one["yours_ms"] > 0
     assert many["yours_ms"] > 0
     assert one["step"]["state"] == many["step"]["state"] == "yours"
+    # Both are the reference's own code, in processes of the same kind.
+    if not one["scatters"]:
+        assert 1 / 3 < one["yours_ms"] / one["right_ms"] < 3
     assert cost.multiply_adds(192, 256, 1) == cost.multiply_adds(192, 256, 16)
 
 
@@ -158,7 +161,50 @@ def test_undivided_scores_saturate(lab):
     assert raw["gradient"] < divided["gradient"] / 3
 
 
+def test_each_function_agrees_by_its_own_answers(lab):
+    lab.unwrite("softmax")
+    with lab.line() as line:
+        answer = ask(line, "width")
+    assert answer["steps"]["attention_scores"]["agrees"]
+    assert answer["steps"]["scaled_scores"]["agrees"]
+    assert answer["steps"]["softmax"]["state"] == "unwritten"
+    for point in answer["curves"]["raw"] + answer["curves"]["divided"]:
+        assert point["yours"] == {"spread": point["right"]["spread"]}
+
+
+def test_a_gradient_that_does_not_come_back_is_told(lab):
+    lab.write(
+        "softmax.py",
+        "def softmax(x, dim=-1):\n    p = x.detach().exp()\n    return p / p.sum(dim, keepdim=True)\n",
+    )
+    with lab.line() as line:
+        figures = ask(line, "lookup", **LOOKUP)["figures"]
+    assert figures["yours"]["entropy"] == figures["right"]["entropy"]
+    assert figures["yours"]["gradient"] is None
+
+
 # What goes wrong.
+
+
+def test_a_loop_and_a_print_belong_to_the_file_that_has_them(lab):
+    mask = lab.catalog["mask"].reference.read_text("utf-8")
+    uses = "\n\ndef masked_weights(scores, keep=None):\n    return softmax(scores)\n"
+    lab.write("mask.py", "from softmax import softmax\n" + mask + uses)
+    lab.write("softmax.py", "def softmax(x, dim=-1):\n    print(1)\n    return x\n")
+    asked = {**SENTENCE, "causal": True}
+    with lab.line() as line:
+        assert ask(line, "sentence", **asked)["weights"]["printers"] == "softmax.py"
+        lab.write("softmax.py", labs.ENDLESS)
+        weights = ask(line, "sentence", **asked)["weights"]
+    assert (weights["state"], weights["culprit"]) == ("stopped", "softmax.py")
+    assert weights["where"]["line"] == 2
+
+
+def test_nothing_returned_asks_for_the_return(lab):
+    lab.write("softmax.py", "def softmax(x, dim=-1):\n    x.exp()\n")
+    with lab.line() as line:
+        weights = ask(line, "lookup", **LOOKUP)["weights"]
+    assert weights["said"] == "softmax returned nothing: is a return missing?"
 
 
 def test_a_function_that_is_not_written_is_drawn_by_the_reference(lab):

@@ -169,6 +169,8 @@ class _Seat:
     talk: _Talk | None = None
     refused: failures.CheckFailed | None = None
     stops: int = 0
+    culprit: str = ""
+    loop: v.Frame | None = None
     spent: float = 0.0
 
 
@@ -361,7 +363,8 @@ class Live:
             return
         if seat.stops >= STOPS:
             step.state = STOPPED
-            step.said = f"stopped {STOPS} times; save {kata.file} to try again"
+            step.culprit, step.where = seat.culprit or kata.file, seat.loop
+            step.said = f"stopped {STOPS} times; save {step.culprit} to try again"
             return
         started = time.monotonic()
         try:
@@ -414,8 +417,8 @@ class Live:
         if isinstance(failure, gone) or seat.talk is None or not seat.talk.learner.healthy:
             self._leave(seat)
         if isinstance(failure, failures.TimedOut) and isinstance(seat.found, Submission):
-            step.culprit = self._endless(seat.found)
-            step.where = _only_loop(step.culprit, seat.found)
+            step.culprit = seat.culprit = self._endless(seat.found)
+            step.where = seat.loop = _only_loop(step.culprit, seat.found)
 
     def _endless(self, found: Submission) -> str:
         """The file that does not end: one that this one imports, or else itself."""

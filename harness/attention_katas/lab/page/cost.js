@@ -37,30 +37,32 @@ export default {
     const table = () => {
       const known = HEADS.map((n) => heads.get(n));
       const most = Math.max(1e-9, ...known.filter(Boolean).flatMap((p) => [p.yours_ms ?? 0, p.right_ms]));
-      const W = 380;
+      const W = Math.max(290, Math.min(440, left.clientWidth || 380));
+      const [first, bar] = [36, W * 0.29];
+      const second = first + bar + 46;
+      const wide = W - second - (hub.live ? 84 : 46);
       const svg = s("svg.headsgraph", { viewBox: `0 0 ${W} 232`, role: "img", "aria-label": known.filter(Boolean).map((p) => `${p.heads} heads: ${text((p.yours_ms ?? p.right_ms))} milliseconds`).join(", ") || "being measured" },
-        s("text.axis", { x: 42, y: 14 }, "multiply-adds, millions"), s("text.axis", { x: 216, y: 14 }, "time, ms"),
-        hub.live ? [s("text.axis", { x: 338, y: 14, "text-anchor": "end" }, "yours"), s("text.axis", { x: 378, y: 14, "text-anchor": "end" }, "ref.")] : null);
+        s("text.axis", { x: first, y: 14 }, "multiply-adds, millions"), s("text.axis", { x: second, y: 14 }, "time, ms"),
+        hub.live ? [s("text.axis", { x: W - 42, y: 14, "text-anchor": "end" }, "yours"), s("text.axis", { x: W - 2, y: 14, "text-anchor": "end" }, "ref.")] : null);
       HEADS.forEach((n, i) => {
         const y = 28 + i * 40;
         const point = known[i];
-        svg.append(s("text.headcount", { x: 30, y: y + 18, "text-anchor": "end" }, n));
-        if (!point) return svg.append(s("text.axis", { x: 42, y: y + 18 }, "…"));
+        svg.append(s("text.headcount", { x: 26, y: y + 18, "text-anchor": "end" }, n));
+        if (!point) return svg.append(s("text.axis", { x: first, y: y + 18 }, "…"));
         const adds = point.multiply_adds;
         const total = adds.projections + adds.scores + adds.blend;
-        let x = 42;
+        let x = first;
         for (const name of ["projections", "scores", "blend"]) {
-          const wide = (adds[name] / total) * 120;
+          const wide = (adds[name] / total) * bar;
           svg.append(s("rect", { class: `adds ${name}`, x, y: y + 4, width: wide - 1, height: 20, rx: 2 }, s("title", `${name}: ${text(adds[name] / 1e6, 1)} million`)));
           x += wide;
         }
         svg.append(s("text.num", { x: x + 5, y: y + 18 }, text(total / 1e6, 1)));
         const mine = point.yours_ms ?? point.right_ms;
-        const wide = hub.live ? 80 : 116;
-        svg.append(...[s("rect", { class: `time ${point.yours_ms == null ? "theirs" : "mine"}`, x: 216, y: y + 4, width: Math.max(1, (mine / most) * wide), height: 20, rx: 2 }),
-          hub.live ? s("path.ticked", { d: `M${216 + (point.right_ms / most) * wide} ${y}v28` }) : null,
-          hub.live ? s("text.num.mine", { x: 338, y: y + 18, "text-anchor": "end" }, text(point.yours_ms, 1)) : null,
-          s("text.num.theirs", { x: 378, y: y + 18, "text-anchor": "end" }, text(point.right_ms, 1))].filter(Boolean));
+        svg.append(...[s("rect", { class: `time ${point.yours_ms == null ? "theirs" : "mine"}`, x: second, y: y + 4, width: Math.max(1, (mine / most) * wide), height: 20, rx: 2 }),
+          hub.live ? s("path.ticked", { d: `M${second + (point.right_ms / most) * wide} ${y}v28` }) : null,
+          hub.live ? s("text.num.mine", { x: W - 42, y: y + 18, "text-anchor": "end" }, text(point.yours_ms, 1)) : null,
+          s("text.num.theirs", { x: W - 2, y: y + 18, "text-anchor": "end" }, text(point.right_ms, 1))].filter(Boolean));
       });
       return h("div", svg, h("p.keys", h("span.adds.projections", "four projections"), h("span.adds.scores", "scores"), h("span.adds.blend", "blend")));
     };

@@ -83,7 +83,7 @@ function credits(title, steps) {
   const legend = [];
   if (all.some((step) => step.state === "yours")) legend.push(["yours", colour("--yours")], ["the reference, a thin mark", colour("--ref")]);
   if (all.some((step) => step.state !== "yours")) legend.push(["drawn by the reference", colour("--stand")]);
-  const states = { yours: "mine", unwritten: "the reference, not written yet", frozen: "the reference" };
+  const states = { yours: "yours", unwritten: "the reference, not written yet", frozen: "the reference" };
   const who = [...new Map(all.map((step) => [step.function, `${step.function}: ${step.file} (${states[step.state] || "no answer in this save"})`])).values()];
   const date = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
   return { legend, lines: [`${title}. Computed by ${who.join(", ")}.`, `Attention Katas, ${date}`], soft: colour("--soft") };
@@ -160,12 +160,13 @@ function words(figure, home) {
       const at = range.getBoundingClientRect();
       if (!at.width) continue;
       const last = lines.at(-1);
-      if (last && Math.abs(last.at.top - at.top) < 3) last.text += match[0];
-      else lines.push({ at, text: match[0] });
+      if (last && Math.abs(last.at.top - at.top) < 3) Object.assign(last, { text: last.text + match[0], right: at.right });
+      else lines.push({ at, text: match[0], right: at.right });
     }
-    for (const { at, text } of lines) {
-      found.push(s("text", { x: (at.left - home.left).toFixed(1), y: (at.bottom - home.top - at.height * 0.24).toFixed(1),
-        style: { fill: style.color, fontWeight: style.fontWeight, fontStyle: style.fontStyle, fontSize: style.fontSize, fontFamily: style.fontFamily } }, text.trimEnd()));
+    for (const { at, text, right } of lines) {
+      // As wide as it is on the page, in whatever font it will be seen.
+      found.push(s("text", { textLength: (right - at.left).toFixed(1), lengthAdjust: "spacingAndGlyphs", x: (at.left - home.left).toFixed(1), y: (at.bottom - home.top - at.height * 0.24).toFixed(1),
+        style: { fill: style.color, fontWeight: style.fontWeight, fontStyle: style.fontStyle, fontSize: style.fontSize, fontVariantNumeric: "tabular-nums", fontFamily: style.fontFamily } }, text.trimEnd()));
     }
   }
   return found;

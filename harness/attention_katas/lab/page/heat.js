@@ -16,7 +16,8 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
   const numbers = size >= 24;
   const top = 12 + Math.max(...columns.map((word) => word.length)) * 5.4;
   const width = left + count * size + 58;
-  const height = top + rows.length * size + 22;
+  const narrow = width < 370;
+  const height = top + rows.length * size + (narrow ? 36 : 22);
   const hatch = unique("hatch");
   const svg = s("svg.heat", { viewBox: `0 0 ${width} ${height}`, width, height, class: `heat ${kind} ${old ? "old" : ""}`, tabindex: 0, role: "application",
     "aria-roledescription": "heat map", "aria-label": `${title}: rows are queries, columns are keys. Arrow keys move from cell to cell.` });
@@ -55,7 +56,8 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
     }
   });
   if (sums) svg.append(s("text.axis", { x: left + count * size + 10, y: top - 6 }, "sum"));
-  svg.append(s("text.axis", { x: left, y: height - 5 }, "rows: who asks (queries) · columns: who is asked (keys)"));
+  const axes = ["rows: who asks (queries)", "columns: who is asked (keys)"];
+  (narrow ? axes : [axes.join(" · ")]).forEach((line, i, all) => svg.append(s("text.axis", { x: left, y: height - 5 - 14 * (all.length - 1 - i) }, line)));
   if (at) {
     svg.append(s("rect.cross", { x: left, y: top + at[0] * size, width: count * size, height: size, rx: 3 }),
       s("rect.cross", { x: left + at[1] * size, y: top, width: size, height: rows.length * size, rx: 3 }));
@@ -81,7 +83,7 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
 }
 
 // A legend that says what the ends of the scale mean; drawn from the scale itself.
-export function legend(most, signed, kind = "mine", { masked: withMask = true, over = false } = {}) {
+export function legend(most, signed, kind = "mine", { masked: withMask = true, lost: withLost = false, over = false } = {}) {
   const steps = 24;
   const low = signed ? -1 : 0;
   const ramp = s("svg.ramp", { viewBox: `0 0 ${steps * 6} 12`, width: steps * 6, height: 12, "aria-hidden": "true" });
@@ -99,6 +101,7 @@ export function legend(most, signed, kind = "mine", { masked: withMask = true, o
   const end = signed ? text(most, 1) : most === 1 ? "1" : text(most, most < 0.01 ? 5 : 2);
   return h("div.scale",
     h("span.ends", h("span", signed ? text(-most, 1) : "0"), ramp, h("span", end)),
-    withMask ? [h("span.kind", masked, signed ? "masked, −∞" : "masked"), h("span.kind", lost, "NaN")] : null,
+    withMask ? h("span.kind", masked, signed ? "masked, −∞" : "masked") : null,
+    withLost ? h("span.kind", lost, "NaN") : null,
     over ? h("span.kind", sample("over", null), "below 0 or above 1") : null);
 }

@@ -56,7 +56,7 @@ export default {
       return h("label.number", label, input);
     };
     const fields = [axis("x", 0), axis("y", 1)];
-    const inputs = (but) => fields.forEach((field, i) => field.lastChild !== but && (field.lastChild.value = text(now.query[i], 2).replace("−", "-")));
+    const inputs = (but) => fields.forEach((field, i) => field.lastChild !== but && (field.lastChild.value = String(Math.round(now.query[i] * 100) / 100)));
     const send = (change, but) => {
       Object.assign(now, change);
       asks.place("query", now.query);
@@ -123,8 +123,8 @@ export default {
       if (all < 0.3) return `All scores are within ${text(Math.max(all, 0), 2)}${by}: nobody ${w.mine && !w.agrees ? "should weigh" : "weighs"} much more than another.`;
       if (gap < 0.1) return `${start}${one} ${verb} about as much as ${other}.`;
       const times = Math.exp(gap);
-      const power = `e^${text(gap, gap < 10 ? 2 : 0)}`;
-      return `${start}${one} ${verb} ${times < 1000 ? `${power} = ${text(times, times < 10 ? 1 : 0)}` : power} times as much as ${other}${gap > 4 ? ", so nearly all" : ""}.`;
+      const power = h("span.power", "e", h("sup", text(gap, gap < 10 ? 2 : 0)));
+      return [`${start}${one} ${verb} `, power, times < 1000 ? ` = ${text(times, times < 10 ? 1 : 0)}` : "", ` times as much as ${other}${gap > 4 ? ": nearly all" : ""}.`];
     };
     const read = ({ yours, right }) => {
       const entry = (name, key, title, words_) => {
@@ -134,7 +134,7 @@ export default {
       };
       return [
         entry("spread", "spread", "standard deviation of the scores", "of the scores"),
-        entry("entropy", "entropy", "of the weights, in nats; ln 4 = 1.39 is even", "of ln 4 = 1.39 nats, which is even"),
+        entry("entropy", "entropy", "of the weights, in nats; ln 4 = 1.39 is even", "nats; even: ln 4 = 1.39"),
         entry("largest", "largest", "the largest weight", "weight"),
         entry("gradient", "gradient", "length of the gradient of the largest weight with respect to the scores", "through softmax"),
       ];

@@ -22,7 +22,10 @@ const FAILED = new Set(["raised", "stopped", "shape", "broken"]);
 const MISSING = "is a return missing?";
 
 // What a step's function is off because of, as far as the judge knows.
-const blamed = (hub, step) => hub?.verdicts[step.kata]?.diagnoses?.find((one) => one.function === step.function && one.blames)?.blames;
+const judged = (hub, step) => hub?.verdicts[step.kata]?.diagnoses?.filter((one) => one.function === step.function) || [];
+const EARLIER = /^(.+?) (?:is|are) wrong as well/;
+const blamed = (hub, step) => judged(hub, step).find((one) => one.blames)?.blames;
+const besides = (hub, step) => judged(hub, step).flatMap((one) => one.symptoms || []).map((one) => EARLIER.exec(one)?.[1]).find(Boolean);
 
 // How a function stands to the reference, in a few words.
 function standing(step, hub) {
@@ -34,7 +37,9 @@ function standing(step, hub) {
   if (step.agrees) return step.gradient === false ? ["off", "yours; no gradient came back"] : ["good", "yours, as the reference"];
   if (step.alone) return ["after", "yours, off by what it was given"];
   const cause = blamed(hub, step);
-  return cause ? ["after", `yours, off because of ${cause}`] : ["off", "yours, not as the reference"];
+  if (cause) return ["after", `yours, off because of ${cause}`];
+  const too = besides(hub, step);
+  return ["off", too ? `yours, not as the reference; nor is ${too}` : "yours, not as the reference"];
 }
 
 // One chip for each function: name, file, and how it stands to the reference.
@@ -89,9 +94,9 @@ export function banners(steps) {
     if (step.printed) printed.set(step.printers, step.printed);
   }
   const told = [...causes.values()].map(({ title, place, said, step, also }) =>
-    h("div.banner.bad", { role: "alert", "data-says": `${title} ${place}` },
+    h("div.banner.bad", { role: "alert", "data-says": step.where ? `${title}, ${place}` : title },
       h("strong", title), " ", h("code.place", place), " ", h("span", said),
-      also.length ? h("span", `. So with ${[...new Set(also)].join(" and ")}.`) : null,
+      also.length ? h("span", ` The same stops ${[...new Set(also)].join(" and ")}.`) : null,
       step.where?.code ? h("pre", step.where.code) : null,
       h("p.fine", "For the same question your last answer stays, greyed; for another one the reference draws. Save the file, and it is computed again.")));
   if (lost.length) {
@@ -136,7 +141,7 @@ export function tutor(hub, steps, title, panel) {
       found.ask ? h("p", found.ask) : null,
       found.hint ? h("p.fine", "a nudge: ", h("code.command", found.hint)) : null));
   };
-  const later = (found) => rest.set(`${found.function} ${found.says}`, found);
+  const later = (found) => found.id && rest.set(`${found.function} ${found.says}`, found);
   const called = Object.values(steps).filter((step) => step.state !== "unwritten" && step.state !== "frozen");
   for (const name of new Set(called.map((step) => step.kata))) {
     const verdict = hub.verdicts[name];
@@ -144,6 +149,7 @@ export function tutor(hub, steps, title, panel) {
     for (const found of verdict.diagnoses || []) {
       const mine = called.filter((one) => one.function === found.function);
       const step = mine.find((one) => one.state !== "yours" || !one.alone) || mine[0];
+      const too = (found.symptoms || []).map((one) => EARLIER.exec(one)?.[1]).find(Boolean);
       if (!step) later(found);
       else if (found.blames) {
         if (step.state === "yours" && step.alone) continue;
@@ -153,6 +159,8 @@ export function tutor(hub, steps, title, panel) {
         if (!origin.length) put(found);
       } else {
         const how = shows(found, step, panel);
+        // What it is built on comes first.
+        if (how && too) all.filter((one) => too.split(" and ").includes(one.function) && one.id && !UNSEEN.test(one.says)).forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${found.function} is built on it.`));
         if (how) put(found, how === true ? "" : how);
         else later(found);
       }

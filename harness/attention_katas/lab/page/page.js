@@ -68,7 +68,7 @@ export function page(model, root, host = document.documentElement) {
   hub.on("line", (open) => {
     line.textContent = open ? "" : "kata lab has ended: start it again";
     line.title = open ? "" : "and open the address that it prints";
-    host.classList.toggle("offline", !open);
+    root.classList.toggle("offline", !open);
   });
   hub.on("unclear", (words) => (line.textContent = words));
   hub.on("hello", () => {

@@ -161,7 +161,7 @@ export default {
       matrices.querySelectorAll(".scroll").forEach((one, i) => (one.scrollLeft = before[i] || 0));
       if (focus >= 0) matrices.querySelectorAll("svg.heat")[Math.min(focus, figures.length - 1)].focus({ preventScroll: true });
       const over = view === "weights" && step.cells.flat().some((x) => !odd(x) && (x > 1 + 1e-6 || x < -1e-6));
-      fill(scale, legend(most, view !== "weights", step.mine ? "mine" : "theirs", { over }));
+      fill(scale, legend(most, view !== "weights", step.mine ? "mine" : "theirs", { masked: Boolean(answer.mask), lost: step.cells.flat().some((x) => x === "nan"), over }));
     };
     let due = false;
     const move = (cell, how) => {

@@ -84,8 +84,7 @@ export default {
     // A row that does not fit is set in lines, as text is.
     const strips = (name, step, mask, words, how) => {
       const room = parts.figure.clientWidth - (parts.figure.clientWidth > 800 ? 375 : 24);
-      const narrow = parts.figure.clientWidth <= 800;
-      const fit = Math.floor((room - (narrow ? 0 : 0)) / 42);
+      const fit = Math.floor(room / 42);
       const lines = Math.ceil(words.length / Math.max(1, fit));
       const each = Math.ceil(words.length / lines);
       const cell = Math.max(42, Math.min(64, Math.floor(room / each)));
@@ -133,11 +132,11 @@ export default {
           const before = ghost?.cells[j];
           if (ghost && !odd(before)) svg.append(s("rect.ghost", { x: x - 13, y: Math.min(base, y(before)), width: 26, height: Math.max(0.75, Math.abs(y(before) - base)), rx: 1.5 }));
           // The number stands beyond the bar and the reference's mark, so that neither crosses it.
-          const marks = [top, ...(odd(truth) ? [] : [y(truth)]), ...(ghost && !odd(before) ? [y(before)] : [])];
+          const marks = [top, ...(odd(truth) ? [] : [y(truth)])];
           const above = Math.max(10, Math.min(base, ...marks) - 4);
           const under = Math.max(base, ...marks) + 12;
           svg.append(s("rect.upright", { x: x - 13, y: Math.min(base, top), width: 26, height: Math.max(0.75, Math.abs(top - base)), rx: 1.5 }));
-          if (!(hidden(j) && value === 0)) svg.append(s("text.num", { x, y: value < 0 ? under : above, "text-anchor": "middle" }, weights ? short(value) : text(value, 1)));
+          if (!(hidden(j) && value === 0)) svg.append(s("text.num.free", { x, y: value < 0 ? under : above, "text-anchor": "middle" }, weights ? short(value) : text(value, 1)));
         }
         if (!odd(truth) && !bool && step.state !== "frozen") svg.append(s("path.ticked", { d: `M${x - 16} ${y(truth)}h32` }));
         if (bool && step.mine && Number(value) !== Number(truth)) svg.append(s("path.ticked", { d: `M${x - 17} ${height / 2 + 19}h34` }));

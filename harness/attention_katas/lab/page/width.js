@@ -33,7 +33,7 @@ export default {
       const columns = across > 820 ? 4 : 2;
       W = Math.max(132, Math.floor((across - 44 - (columns - 1) * 22) / columns));
       fill(keys, ["raw", "divided"].map((name) => h("span.key", s("svg", { viewBox: "0 0 34 8", width: 34, height: 8, "aria-hidden": "true" },
-        s("g", { class: `curve ${name} ${owned(answer.curves[name], "spread") ? "mine" : "theirs"}` }, s("path", { d: "M0 4H34" }))), name === "raw" ? "as they are" : "divided by √d_k")));
+        s("g", { class: `curve ${name} ${owned(answer.curves[name], "spread") ? "mine" : "theirs"}` }, s("path", { d: "M0 4H34" }))), h("span", name === "raw" ? "as they are" : "divided by √d_k"))));
       fill(parts.figure, h("div.smalls", MEASURES.map(([key, title, unit]) => graph(key, title, unit, answer.curves))));
     };
     const x = (d) => 32 + (Math.log2(d) - 1) * ((W - 46) / 8);

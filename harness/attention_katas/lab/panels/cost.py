@@ -17,8 +17,9 @@ WIDTH, LENGTH = 256, 192
 HEADS = (1, 2, 4, 8, 16)
 D_K = 64
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
-LEAST, MOST, SECONDS = 4, 24, 1.2  # rounds of one measurement, and what all of them may take
+LEAST, MOST, SECONDS = 6, 60, 0.9  # rounds of one measurement, and what all of them may take
 SETTLED = 1.03  # a best that the last rounds have not beaten by more stands
+APART = 1.2  # so far apart, the two are measured as long as there is time
 SCATTERED = 1.6  # times the best, at which the middle one says that the machine is busy
 
 
@@ -134,14 +135,18 @@ def _alternating(
             seconds = each.clock(function, inputs, MEASURE_SECONDS) if each is not None else None
             if seconds is not None:
                 list_.append(1000 * seconds)
-        if turn + 1 >= LEAST and (all(map(settled, spent)) or time.monotonic() > until):
+        if turn + 1 < LEAST:
+            continue
+        best = [min(each) for each in spent if each]
+        stands = all(map(settled, spent)) and (not best or max(best) <= APART * min(best))
+        if stands or time.monotonic() > until:
             break
     return spent
 
 
 def settled(spent: Sequence[float]) -> bool:
-    """The last two rounds have brought nothing new."""
-    return len(spent) < LEAST or min(spent[:-2]) <= SETTLED * min(spent)
+    """The second half of the rounds has brought nothing new."""
+    return len(spent) < LEAST or min(spent[: len(spent) // 2]) <= SETTLED * min(spent)
 
 
 def scatters(spent: Sequence[float]) -> bool:
