@@ -118,7 +118,8 @@ const ROWS = /tensor|everything|quer|rows|axis|slice|each/;
 function shows(found, step, panel) {
   if (/graph/.test(found.says) && step.gradient === false) return true;
   if (UNSEEN.test(found.says)) return false;
-  if (FAILED.has(step.state) || (step.state === "yours" && !step.alone)) return true;
+  const fits = OVERFLOW.test(found.says) && step.state === "yours" && step.finite !== false;
+  if (!fits && (FAILED.has(step.state) || (step.state === "yours" && !step.alone))) return true;
   if (panel !== "lookup") return false;
   if (OVERFLOW.test(found.says)) return "It does not show at this place: go far out, with d_k 512, without the division, at temperature 0.1.";
   if (ROWS.test(found.says)) return "Here there is one row, so it does not show: look at picture 3.";
