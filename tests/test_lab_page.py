@@ -212,7 +212,7 @@ def test_five_bugs_are_told_apart(page):
     assert len(told) == 5
     assert seen["no sum"]["sum"] == "Σ = 1.345"
     assert seen["overflow"]["banner"].startswith("NaN")
-    assert seen["syntax"]["banner"].startswith("softmax raised softmax.py:4 SyntaxError")
+    assert seen["syntax"]["banner"].startswith("softmax.py does not load softmax.py:4 SyntaxError")
     assert seen["wrong axis"]["sum"] == "Σ = 4.000"
     assert seen["halved"]["sum"] == "Σ = 1.000"
     assert seen["halved"]["chip"] == "yours, not as the reference"
@@ -244,11 +244,64 @@ def test_an_exception_keeps_the_last_picture(page):
     page.open()
     page.tab.locator('[data-handle="query"]').press("Home")
     page.settled()
+    page.tab.evaluate(SHIFTS)
     page.save(labs.RAISES)
     assert "softmax.py:2" in page.text("#lookup .banner")
     assert "return x.no_such_method()" in page.text("#lookup .banner")
     assert page.count("#lookup .bars.old") == 1
     assert set(page.weights().values()) == {"0.25"}
+    assert "your last answer" in page.text("#lookup .line")
+    assert page.tab.evaluate("shifts") < 0.1  # the figure stays where it is
+    # To another question that is no answer.
+    page.tab.get_by_role("button", name="far toward animal").click()
+    page.settled()
+    assert page.count("#lookup .bars.old") == 0
+    assert page.count('#lookup .bars.theirs[aria-label="weights"]') == 1
+    assert "drawn by the reference: this save has no answer" in page.text("#lookup .line")
+    assert page.count("#lookup .line .ok") == 0
+
+
+SHIFTS = """() => {
+  window.shifts = 0;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) window.shifts += one.value;
+  }).observe({ type: "layout-shift" });
+}"""
+
+SAID = """async ([found, step, panel]) => {
+  const { tutor, chip } = await import("./notes.js");
+  const hub = { verdicts: { mask: { diagnoses: found }, softmax: { diagnoses: [
+    { function: "softmax", file: "softmax.py", id: "x", says: "does not divide", hint: "" }] } } };
+  const { boxes, rest } = tutor(hub, { weights: step }, "a picture", panel);
+  const words = (one) => one.textContent;
+  return [boxes.map(words), rest.map((one) => one.says), chip(step, "", hub).textContent];
+}"""
+
+
+def test_a_box_stands_where_its_mistake_shows(page):
+    page.open()
+
+    def said(diagnosis, panel="lookup", **step):
+        found = {"function": "masked_weights", "file": "mask.py", "id": "m", **diagnosis}
+        weights = {"function": "masked_weights", "file": "mask.py", "kata": "mask"}
+        return page.tab.evaluate(SAID, [[found], {**weights, "state": "yours", **step}, panel])
+
+    right, off = {"agrees": True, "alone": True}, {"agrees": False, "alone": False}
+    shown, rest, chip = said({"says": "hides nothing"}, **off)
+    assert "hides nothing" in shown[0]
+    assert chip.endswith("yours, not as the reference")
+    # Nothing on the page has padding; another function is no business of this picture.
+    for told in ({"says": "ignores the padding"}, {"says": "hides nothing", "function": "other"}):
+        shown, rest, _ = said(told, **off)
+        assert (shown, rest) == ([], [told["says"]])
+    shown, _, _ = said({"says": "takes exponentials of the raw scores"}, **right)
+    assert "go far out, with" in shown[0]
+    shown, rest, _ = said({"says": "takes exponentials of the raw scores"}, "steps", **right)
+    assert not shown
+    # What is off because of an earlier file brings what is said of that one.
+    shown, _, chip = said({"says": "is right as soon as", "id": "", "blames": "softmax"}, **off)
+    assert "softmax does not divide" in shown[0]
+    assert chip.endswith("yours, off because of softmax")
 
 
 def test_an_endless_loop_does_not_end_the_page(page):

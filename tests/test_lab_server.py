@@ -150,6 +150,9 @@ def test_cost_is_measured_on_the_learners_code(lab):
     assert one["yours_ms"] > 0
     assert many["yours_ms"] > 0
     assert one["step"]["state"] == many["step"]["state"] == "yours"
+    # Both are the reference's own code, in processes of the same kind.
+    if not one["scatters"]:
+        assert 1 / 3 < one["yours_ms"] / one["right_ms"] < 3
     assert cost.multiply_adds(192, 256, 1) == cost.multiply_adds(192, 256, 16)
 
 
@@ -162,7 +165,48 @@ def test_undivided_scores_saturate(lab):
     assert raw["gradient"] < divided["gradient"] / 3
 
 
+def test_each_function_agrees_by_its_own_answers(lab):
+    lab.unwrite("softmax")
+    with lab.line() as line:
+        answer = ask(line, "width")
+    assert answer["steps"]["attention_scores"]["agrees"]
+    assert answer["steps"]["scaled_scores"]["agrees"]
+    assert answer["steps"]["softmax"]["state"] == "unwritten"
+    for point in answer["curves"]["raw"] + answer["curves"]["divided"]:
+        assert point["yours"] == {"spread": point["right"]["spread"]}
+
+
+def test_a_gradient_that_does_not_come_back_is_told(lab):
+    cut = "    p = x.detach().exp()\n    return p / p.sum(dim, keepdim=True)\n"
+    lab.write("softmax.py", f"def softmax(x, dim=-1):\n{cut}")
+    with lab.line() as line:
+        figures = ask(line, "lookup", **LOOKUP)["figures"]
+    assert figures["yours"]["entropy"] == figures["right"]["entropy"]
+    assert figures["yours"]["gradient"] is None
+
+
 # What goes wrong.
+
+
+def test_a_loop_and_a_print_belong_to_the_file_that_has_them(lab):
+    mask = lab.catalog["mask"].reference.read_text("utf-8")
+    uses = "\n\ndef masked_weights(scores, keep=None):\n    return softmax(scores)\n"
+    lab.write("mask.py", "from softmax import softmax\n" + mask + uses)
+    lab.write("softmax.py", "def softmax(x, dim=-1):\n    print(1)\n    return x\n")
+    asked = {**SENTENCE, "causal": True}
+    with lab.line() as line:
+        assert ask(line, "sentence", **asked)["weights"]["printers"] == "softmax.py"
+        lab.write("softmax.py", labs.ENDLESS)
+        weights = ask(line, "sentence", **asked)["weights"]
+    assert (weights["state"], weights["culprit"]) == ("stopped", "softmax.py")
+    assert weights["where"]["line"] == 2
+
+
+def test_nothing_returned_asks_for_the_return(lab):
+    lab.write("softmax.py", "def softmax(x, dim=-1):\n    x.exp()\n")
+    with lab.line() as line:
+        weights = ask(line, "lookup", **LOOKUP)["weights"]
+    assert weights["said"] == "softmax returned nothing: is a return missing?"
 
 
 def test_a_function_that_is_not_written_is_drawn_by_the_reference(lab):
@@ -194,7 +238,7 @@ def test_a_file_that_does_not_parse_says_where(lab):
     lab.write("softmax.py", labs.SYNTAX)
     with lab.line() as line:
         weights = ask(line, "lookup", **LOOKUP)["weights"]
-    assert weights["state"] == "raised"
+    assert weights["state"] == "broken"
     assert weights["kind"] == "SyntaxError"
     assert weights["where"]["line"] == 1
 
@@ -225,19 +269,19 @@ def test_another_type_is_said_and_not_drawn(lab):
     lab.write("scale.py", "def scaled_scores(q, k):\n    return (q @ k.T).long()\n")
     with lab.line() as line:
         answer = ask(line, "lookup", **LOOKUP)
-        curves = ask(line, "width")["curves"]
+        steps = ask(line, "width")["steps"]
     assert answer["weights"]["state"] == answer["scores"]["state"] == "dtype"
     wanted = "softmax returned torch.bool, expected a floating-point tensor"
     assert answer["weights"]["said"] == wanted
     assert answer["figures"]["yours"] is None
-    assert curves["raw"][0]["states"][1]["said"] == wanted
+    assert steps["softmax"]["said"] == wanted
 
 
 def test_a_figure_is_of_who_computed_it(lab):
     lab.unwrite("scale")
     with lab.line() as line:
         found = ask(line, "lookup", **LOOKUP)["figures"]["yours"]
-    assert found["spread"] is None
+    assert "spread" not in found
     assert found["largest"] == pytest.approx(0.744, abs=1e-3)
 
 

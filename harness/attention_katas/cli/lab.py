@@ -37,7 +37,12 @@ def _close_when_ended(doors: list[Door]) -> None:
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=None, help="Where it listens.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=None,
+    help=f"Where it listens: {PORT}, or any that is free; 0 takes any.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address; open nothing.")
 @click.option(
     "--export",

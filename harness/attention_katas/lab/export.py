@@ -130,10 +130,9 @@ def _width() -> dict[str, Any]:
             top = torch.zeros_like(weights).scatter(-1, weights.argmax(-1, keepdim=True), 1.0)
             (slope,) = torch.autograd.grad(weights, scores, top)
             told = lookup.measures(scores.detach(), weights.detach(), slope)
-            states = [_step(each, known) for each in (function, "softmax")]
-            point = {"d_k": size, "yours": None, "right": told, "states": states}
-            curves[name].append(point)
-    return {"curves": curves}
+            curves[name].append({"d_k": size, "yours": None, "right": told})
+    used = ("attention_scores", "softmax", "scaled_scores")
+    return {"curves": curves, "steps": {name: _step(name, known) for name in used}}
 
 
 def _cost() -> list[dict[str, Any]]:

@@ -145,6 +145,8 @@ def _said(found: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
     causes = [
         {
             "function": found.function,
+            "blames": "",
+            "file": kata.file,
             "id": cause.id,
             "says": cause.title,
             "ask": cause.ask,
@@ -156,11 +158,13 @@ def _said(found: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
     if causes:
         return causes
     if found.kind == v.EARLIER_WORK:
-        says = f"is right as soon as {found.blames} is: look there first"
+        verb = "are" if " and " in found.blames else "is"
+        says = f"is right as soon as {found.blames} {verb}: look there first"
     elif found.symptoms:
         says = "answers as no known mistake does"
     else:
         return []
     symptoms = found.symptoms if found.kind != v.EARLIER_WORK else []
     said = {"function": found.function, "id": "", "says": says, "ask": "", "hint": ""}
-    return [{**said, "symptoms": symptoms}]
+    file = found.file or kata.file
+    return [{**said, "blames": found.blames, "file": file, "symptoms": symptoms}]

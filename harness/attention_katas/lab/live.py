@@ -7,6 +7,7 @@ it had to be stopped.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import itertools
 import math
@@ -41,6 +42,19 @@ STOPS = 3  # so often is a file tried again that had to be stopped
 RENEW_SECONDS = 40.0  # of calls, after which a process is replaced: its processor time is limited
 SAID = 400
 
+# The least that each function can be asked, to find out which of several files does not end.
+_ROW = torch.zeros(1, 2)
+PROBES: dict[str, tuple[Any, ...]] = {
+    "attention_scores": (_ROW, _ROW),
+    "scaled_scores": (_ROW, _ROW),
+    "softmax": (_ROW,),
+    "causal_mask": (1, 1),
+    "masked_weights": (_ROW[None, None],),
+    "scaled_dot_product_attention": (_ROW[None, None], _ROW[None, None], _ROW[None, None]),
+}
+
+NOTHING = "returned None; is a return missing?"
+
 # What became of a step.
 YOURS, UNWRITTEN, RAISED, STOPPED, SHAPE, DTYPE, BROKEN = (
     "yours", "unwritten", "raised", "stopped", "shape", "dtype", "broken"
@@ -55,9 +69,10 @@ class Step:
 
     function, file, kata: who gave it. right: what the reference says, all the way from the right
     inputs; alone: what it says for the inputs that the learner's function got. state says what
-    became of it, `said` why in words, and `where` in which line. gradient, right_gradient: what
-    `backward` sent to the first input, if that was asked for; `backward` says why nothing came.
-    seconds: of the call itself.
+    became of it, `said` why in words, and `where` in which line; culprit is the file that did it,
+    printers are those that may have printed. gradient, right_gradient: what `backward` sent to the
+    first input, if that was asked for; `backward` says why nothing came. seconds: of the call
+    itself.
     """
 
     function: str
@@ -75,6 +90,18 @@ class Step:
     backward: str = ""
     seconds: float = 0.0
     printed: str = ""
+    printers: str = ""
+    culprit: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """With the reference, all the way from the right inputs."""
+        return self.yours is not None and plain.close(self.yours, self.right)
+
+    @property
+    def is_right_alone(self) -> bool:
+        """With the reference, on the inputs that it got."""
+        return self.yours is not None and plain.close(self.yours, self.alone)
 
     @property
     def value(self) -> torch.Tensor:
@@ -90,13 +117,13 @@ class Step:
         told = {**self.words(), "right": cut(self.right)}
         if self.yours is not None:
             told["yours"] = cut(self.yours)
-            told["agrees"] = plain.close(self.yours, self.right)
-            told["alone"] = plain.close(self.yours, self.alone)
+            told["agrees"] = self.agrees
+            told["alone"] = self.is_right_alone
             told["finite"] = bool(torch.isfinite(self.yours).all())
         return told
 
     def words(self) -> dict[str, Any]:
-        """As JSON, without the numbers."""
+        """What there is to say of it besides numbers."""
         told: dict[str, Any] = {
             "function": self.function,
             "file": self.file,
@@ -114,6 +141,9 @@ class Step:
             told["backward"] = self.backward
         if self.printed:
             told["printed"] = self.printed
+            told["printers"] = self.printers or self.file
+        if self.culprit:
+            told["culprit"] = self.culprit
         return told
 
 
@@ -148,6 +178,8 @@ class _Seat:
     refused: failures.CheckFailed | None = None
     stops: int = 0
     stops_back: int = 0  # of backward: the answers are drawn all the same
+    culprit: str = ""
+    loop: v.Frame | None = None
     spent: float = 0.0
 
 
@@ -204,13 +236,23 @@ class Processes:
         self._stack.close()
 
 
+class References:
+    """In the place of a workspace: the file of every kata is its reference."""
+
+    def path(self, kata: Kata) -> Path:
+        return kata.reference
+
+    def shown(self, kata: Kata) -> str:
+        return f"reference/{kata.file}"
+
+
 class Live:
     """Calls the learner's functions, for one thread. See `Processes` for what threads share."""
 
     def __init__(
         self,
         catalog: Catalog,
-        space: Workspace,
+        space: Workspace | References,
         processes: Processes,
     ) -> None:
         self.catalog, self.space = catalog, space
@@ -218,9 +260,16 @@ class Live:
         self._homes = dict(_homes(catalog))
         self._seats: dict[str, _Seat] = {}
         self._loaded: dict[object, str] = {}
+        self._twin: Live | None = None
 
     def home(self, function: str) -> Home:
         return self._homes[function]
+
+    def twin(self) -> Live:
+        """The references, called as the learner's functions are, to be measured beside them."""
+        if self._twin is None:
+            self._twin = Live(self.catalog, References(), self._processes)
+        return self._twin
 
     def forget(self, names: set[str]) -> None:
         """These files have changed: whatever came from them is to be loaded again."""
@@ -232,6 +281,19 @@ class Live:
             if mine & names:
                 self._leave(seat)
                 del self._seats[name]
+
+    def clock(self, function: str, args: tuple[Any, ...], seconds: float) -> float | None:
+        """Seconds of one more call of what has answered before; None if it does not answer."""
+        kata = self._homes[function].kata
+        seat = self._seats.get(kata.name) if kata else None
+        if kata is None or seat is None:
+            return None
+        with contextlib.suppress(failures.CheckFailed):
+            talk = self._talk(seat, kata)
+            talk.call_seconds = seconds
+            talk.ask(function, args, {})
+            return talk.seconds
+        return None
 
     def renew(self, function: str) -> None:
         """A fresh process for this function's kata."""
@@ -259,6 +321,8 @@ class Live:
         for seat in self._seats.values():
             self._leave(seat)
         self._seats.clear()
+        if self._twin is not None:
+            self._twin.close()
 
     def step(
         self,
@@ -314,7 +378,8 @@ class Live:
             return
         if seat.stops >= STOPS:
             step.state = STOPPED
-            step.said = f"stopped {STOPS} times; save {kata.file} to try again"
+            step.culprit, step.where = seat.culprit or kata.file, seat.loop
+            step.said = f"stopped {STOPS} times; save {step.culprit} to try again"
             return
         if gradient_of is not None:
             args = (args[0].clone().requires_grad_(), *args[1:])
@@ -336,6 +401,7 @@ class Live:
             seat.spent += time.monotonic() - started
             if seat.talk is not None:
                 step.printed = seat.talk.learner.printed()[-SAID:]
+                step.printers = " or ".join(_printers(seat.found)) if step.printed else ""
                 if seat.spent > RENEW_SECONDS:
                     self._leave(seat)
 
@@ -386,6 +452,10 @@ class Live:
 
     def _failed(self, step: Step, seat: _Seat, failure: failures.CheckFailed) -> None:
         step.state, step.said, step.kind = RAISED, failure.message, failure.outcome
+        if failure is seat.refused:
+            step.state = BROKEN
+        if failure.message == NOTHING:
+            step.said = f"{step.function} returned nothing: is a return missing?"
         raised = failure.evidence.raised if failure.evidence else None
         if raised is not None:
             step.kind, step.where = raised.type, raised.where
@@ -399,6 +469,39 @@ class Live:
         odd = raised is not None and raised.type == "Unanswerable"
         if isinstance(failure, ENDED) or odd or not (seat.talk and seat.talk.learner.healthy):
             self._leave(seat)
+        if isinstance(failure, failures.TimedOut) and isinstance(seat.found, Submission):
+            step.culprit = seat.culprit = self._endless(seat.found)
+            step.where = seat.loop = _only_loop(step.culprit, seat.found)
+
+    def _endless(self, found: Submission) -> str:
+        """The file that does not end: one that this one imports, or else itself."""
+        for module in found.sources:
+            kata = next((each for each in self.catalog.ready if each.module == module), None)
+            if kata is None or kata.name == found.kata.name:
+                continue
+            seat = self._seat(kata)
+            if not isinstance(seat.found, Submission):
+                continue
+            if not seat.stops:
+                self._probe(seat, kata)
+            if seat.stops:
+                return kata.file
+        return found.kata.file
+
+    def _probe(self, seat: _Seat, kata: Kata) -> None:
+        """Ask the least of every function of a file, and count it when one has to be stopped."""
+        for name in kata.functions:
+            try:
+                talk = self._talk(seat, kata)
+                talk.call_seconds = CALL_SECONDS
+                if name in PROBES:
+                    talk.ask(name, PROBES[name], {})
+            except failures.TimedOut:
+                seat.stops += 1
+                self._leave(seat)
+                return
+            except failures.CheckFailed:
+                continue
 
     def _seat(self, kata: Kata) -> _Seat:
         seat = self._seats.get(kata.name)
@@ -447,6 +550,30 @@ def _homes(catalog: Catalog) -> Iterator[tuple[str, Home]]:
                 if name not in known and hasattr(reference, name):
                     known.add(name)
                     yield name, Home(kata if each is catalog else None, reference)
+
+
+def _printers(found: Submission) -> list[str]:
+    """Which of the files print; the file itself, if none seems to."""
+    files = [f"{name}.py" for name, text in found.sources.items() if _prints(text)]
+    return files or [found.kata.file]
+
+
+def _prints(source: str) -> bool:
+    with contextlib.suppress(SyntaxError, ValueError):
+        names = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name))
+        return any(node.id == "print" for node in names)
+    return False
+
+
+def _only_loop(file: str, found: Submission) -> v.Frame | None:
+    """Where the loop of a file stands, if it has just one."""
+    source = found.sources.get(file.removesuffix(".py"), "")
+    with contextlib.suppress(SyntaxError, ValueError):
+        loops = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.While | ast.For)]
+        if len(loops) == 1:
+            line = loops[0].lineno
+            return v.Frame(file, line, source.splitlines()[line - 1])
+    return None
 
 
 def _from_verdict(step: Step, verdict: v.Verdict) -> None:

@@ -19,14 +19,14 @@ export default {
     const parts = frame(el, hub, {
       id: "cost", number: "6", title: "Many heads for the price of one, and the square",
       lede: "Cut a layer of width D into h heads of width D/h and it multiplies just as often: several ways of reading, for nothing. What does cost is length. Every word scores every other word, so twice the text is four times the work.",
-      note: [hub.live ? "Measured on your code as you look, on one processor of this machine: the best of three runs, and the most memory that your process had on top of what it had before. " : "Measured on the reference when this page was written, on one processor: the best of three runs. ", "Multiply-adds are counted from the formula: they stay the same. The softmax does not, for h heads have h times as many weights, and where that shows in the time it is for softmax that you pay."],
+      note: [hub.live ? "Measured on your code as you look, on one processor of this machine. Yours and the reference run in two processes of the same kind and take turns until the best times stand; memory is what your process had at its peak, on top of what it had before the call. " : "Measured on the reference when this page was written, on one processor: the best of some runs. ", "Multiply-adds are counted from the formula: they stay the same. The softmax does not, for h heads have h times as many weights, and where that shows in the time it is for softmax that you pay."],
     });
-    const pick = slider("n", LENGTHS, chosen, (n) => {
+    const pick = slider("n", hub.live ? LENGTHS : LENGTHS.filter((n) => n <= FIRST), chosen, (n) => {
       chosen = n;
       draw();
       if (!lengths.has(n)) measure([n]);
     }, (n) => `${n} words`);
-    fill(parts.controls, h("div.group", pick, button("measure again", () => start(), ".preset")));
+    fill(parts.controls, h("div.group", pick, hub.live ? button("measure again", () => start(), ".preset") : null));
     const left = h("div.half");
     const right = h("div.half");
     fill(parts.figure, h("div.costs", left, right));
@@ -38,32 +38,37 @@ export default {
     const table = () => {
       const known = HEADS.map((n) => heads.get(n));
       const most = Math.max(1e-9, ...known.filter(Boolean).flatMap((p) => [p.yours_ms ?? 0, p.right_ms]));
-      const W = 380;
+      const W = Math.max(290, Math.min(440, left.clientWidth || 380));
+      const [first, bar] = [36, W * 0.29];
+      const second = first + bar + 46;
+      const wide = W - second - (hub.live ? 84 : 46);
       const svg = s("svg.headsgraph", { viewBox: `0 0 ${W} 232`, role: "img", "aria-label": known.filter(Boolean).map((p) => `${p.heads} heads: ${text((p.yours_ms ?? p.right_ms))} milliseconds`).join(", ") || "being measured" },
-        s("text.axis", { x: 42, y: 14 }, "multiply-adds, millions"), s("text.axis", { x: 222, y: 14 }, "time, ms"));
+        s("text.axis", { x: first, y: 14 }, "multiply-adds, millions"), s("text.axis", { x: second, y: 14 }, "time, ms"),
+        hub.live ? [s("text.axis", { x: W - 42, y: 14, "text-anchor": "end" }, "yours"), s("text.axis", { x: W - 2, y: 14, "text-anchor": "end" }, "ref.")] : null);
       HEADS.forEach((n, i) => {
         const y = 28 + i * 40;
         const point = known[i];
-        svg.append(s("text.headcount", { x: 30, y: y + 18, "text-anchor": "end" }, n));
-        if (!point) return svg.append(s("text.axis", { x: 42, y: y + 18 }, busy ? "…" : "not measured"));
+        svg.append(s("text.headcount", { x: 26, y: y + 18, "text-anchor": "end" }, n));
+        if (!point) return svg.append(s("text.axis", { x: first, y: y + 18 }, busy ? "…" : "not measured"));
         const adds = point.multiply_adds;
         const total = adds.projections + adds.scores + adds.blend;
-        let x = 42;
+        let x = first;
         for (const name of ["projections", "scores", "blend"]) {
-          const wide = (adds[name] / total) * 120;
+          const wide = (adds[name] / total) * bar;
           svg.append(s("rect", { class: `adds ${name}`, x, y: y + 4, width: wide - 1, height: 20, rx: 2 }, s("title", `${name}: ${text(adds[name] / 1e6, 1)} million`)));
           x += wide;
         }
         svg.append(s("text.num", { x: x + 5, y: y + 18 }, text(total / 1e6, 1)));
         const mine = point.yours_ms ?? point.right_ms;
-        svg.append(s("rect", { class: `time ${point.yours_ms == null ? "theirs" : "mine"}`, x: 222, y: y + 4, width: Math.max(1, (mine / most) * 100), height: 20, rx: 2 }),
-          s("path.ticked", { d: `M${222 + (point.right_ms / most) * 100} ${y}v28` }),
-          s("text.num", { x: 226 + Math.max(mine, point.right_ms) / most * 100, y: y + 18 }, text(mine, 1)));
+        svg.append(...[s("rect", { class: `time ${point.yours_ms == null ? "theirs" : "mine"}`, x: second, y: y + 4, width: Math.max(1, (mine / most) * wide), height: 20, rx: 2 }),
+          hub.live ? s("path.ticked", { d: `M${second + (point.right_ms / most) * wide} ${y}v28` }) : null,
+          hub.live ? s("text.num.mine", { x: W - 42, y: y + 18, "text-anchor": "end" }, text(point.yours_ms, 1)) : null,
+          s("text.num.theirs", { x: W - 2, y: y + 18, "text-anchor": "end" }, text(point.right_ms, 1))].filter(Boolean));
       });
       return h("div", svg, h("p.keys", h("span.adds.projections", "four projections"), h("span.adds.scores", "scores"), h("span.adds.blend", "blend")));
     };
     const graph = () => {
-      const W = 420;
+      const W = Math.max(280, Math.min(420, right.clientWidth || 420));
       const H = 260;
       const x = (n) => 46 + (Math.log2(n) - 6) * ((W - 76) / 6);
       const points = [...lengths.values()].sort((a, b) => a.n - b.n);
@@ -85,11 +90,14 @@ export default {
     };
     const readout = () => {
       const p = lengths.get(chosen);
-      const keys = h("p.keys", h("span.key.time", "time, ms"), h("span.key.memory", "memory, MB"), h("span.key.reference", "the reference's time"), h("span.key.square", "n²"));
-      if (!p) return [keys, h("p.readout", `${chosen} words: ${busy ? "being measured …" : "not measured, see above"}`)];
+      const known = [...lengths.values()];
+      const keys = h("p.keys", known.some((p_) => p_.yours_ms != null) ? h("span.key.time", "your time, ms") : null, known.some((p_) => p_.yours_mb) ? h("span.key.memory", "your memory, MB") : null, h("span.key.reference", "the reference's time, ms"), h("span.key.square", "n²"));
+      if (!p) return [keys, h("p.readout", hub.live && busy ? `${chosen} words: being measured …` : `${chosen} words were not measured${stopped() ? ": see below" : ""}.`)];
+      const noisy = [...known, ...heads.values()].some((p_) => p_.scatters) ? h("p.fine", "The machine is busy: these times scatter.") : null;
       return [keys, h("p.readout", h("strong", `${chosen} words`), `: ${(chosen * chosen).toLocaleString("en")} scores, ${text(p.matrix_mb, p.matrix_mb < 1 ? 2 : 0)} MB for the matrix alone; `,
-        p.yours_ms == null ? `the reference takes ${text(p.right_ms, 2)} ms` : [h("strong", `${text(p.yours_ms, 2)} ms`), ` and ${p.yours_mb ? `${text(p.yours_mb, 1)} MB` : "unknown memory"} for yours, ${text(p.right_ms, 2)} ms for the reference`], ".")];
+        p.yours_ms == null ? `the reference takes ${text(p.right_ms, 2)} ms` : [h("strong", `${text(p.yours_ms, 2)} ms`), ` and ${p.yours_mb ? `${text(p.yours_mb, 1)} MB` : "too little memory to be seen"} for yours, ${text(p.right_ms, 2)} ms for the reference`], "."), noisy];
     };
+    const stopped = () => [...heads.values(), ...lengths.values()].some((p) => p.step.state === "stopped");
     // Whether there is more to measure: a function that had to be stopped would be so again.
     const told = (point, keep) => {
       if (point.unclear) {

@@ -2,8 +2,8 @@
 // save the picture.
 
 import { h, s, fill, button, unique } from "./dom.js";
-import { banners, provenance, tutor } from "./notes.js";
-import { theme, THEMES } from "./numbers.js";
+import { banners, provenance, quiet, tutor } from "./notes.js";
+import { surface, theme, THEMES } from "./numbers.js";
 
 export function frame(el, hub, { id, number, title, lede, note }) {
   const heading = unique("title");
@@ -13,10 +13,13 @@ export function frame(el, hub, { id, number, title, lede, note }) {
     figure: h("div.figure"),
     sources: h("div.sources"),
     tutor: h("div.tutors"),
+    quiet: h("div.rest"),
+    flag: h("p.flag", { "aria-hidden": "true" }),
   };
+  let steps = {};
   const save = h("div.save",
-    button("PNG", () => savePicture(parts.figure, id, "png"), ".small"),
-    button("SVG", () => savePicture(parts.figure, id, "svg"), ".small"));
+    button("PNG", () => savePicture(parts.figure, id, "png", credits(title, steps)), ".small"),
+    button("SVG", () => savePicture(parts.figure, id, "svg", credits(title, steps)), ".small"));
   save.setAttribute("aria-label", `save the picture of ${title}`);
   save.setAttribute("role", "group");
   el.id = id;
@@ -24,14 +27,22 @@ export function frame(el, hub, { id, number, title, lede, note }) {
   el.setAttribute("aria-labelledby", heading);
   fill(el,
     h("div.head", h("span.number", { "aria-hidden": "true" }, number), h("h2", { id: heading }, title), h("p.lede", lede)),
-    parts.controls, parts.banners,
-    h("div.body", parts.figure, parts.tutor),
+    parts.controls, parts.flag, parts.figure,
+    parts.banners, parts.tutor,
     h("div.under", parts.sources, save),
+    parts.quiet,
     note ? h("p.note", note) : null);
-  let steps = {};
+  // Above the figure there is room for one line, always: what comes and goes stands below it, so
+  // that the figure stays where it is.
   const beside = () => {
-    fill(parts.tutor, tutor(hub, steps, title));
-    el.classList.toggle("taught", parts.tutor.childNodes.length > 0);
+    const { boxes, rest } = tutor(hub, steps, title, id);
+    fill(parts.tutor, boxes);
+    fill(parts.quiet, quiet(rest));
+    fill(parts.sources, parts.unsourced ? null : provenance(steps, hub));
+    el.classList.toggle("taught", boxes.length > 0);
+    const said = [...parts.banners.children, ...boxes].map((one) => one.dataset.says).filter(Boolean);
+    parts.flag.textContent = said.length ? `${said[0]}${said.length > 1 ? `, and ${said.length - 1} more` : ""}: see below ↓` : "";
+    parts.flag.classList.toggle("bad", Boolean(parts.banners.querySelector(".banner")));
   };
   // Banners that say the same stay where they are, for an alert is read out whenever it appears; and
   // what somebody has unfolded stays so.
@@ -50,8 +61,9 @@ export function frame(el, hub, { id, number, title, lede, note }) {
     if (panel !== id) return;
     el.classList.add("unclear");
     el.dataset.states = "unclear";
-    parts.sources.replaceChildren();
-    banner([h("div.banner.bad", { role: "alert" }, h("strong", "No answer"), `: ${words}. `, h("p.fine", "What is drawn below is an earlier answer."))]);
+    steps = {};
+    banner([h("div.banner.bad", { role: "alert", "data-says": "No answer" }, h("strong", "No answer"), `: ${words}. `, h("p.fine", "What is drawn is an earlier answer."))]);
+    beside();
   });
   hub.on("verdict", beside);
   hub.on("saved", beside);
@@ -60,7 +72,6 @@ export function frame(el, hub, { id, number, title, lede, note }) {
     steps = now;
     el.classList.remove("unclear");
     banner(banners(now));
-    fill(parts.sources, provenance(now));
     beside();
     el.dataset.generation = hub.generation;
     el.dataset.answers = +(el.dataset.answers || 0) + 1;
@@ -74,14 +85,55 @@ const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-line
   "stroke-opacity", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "visibility", "display"];
 
 // A figure as one SVG that looks the same without the page: its boxes, its drawings, its words.
-export function standalone(figure) {
+export function standalone(figure, told = []) {
   const home = figure.getBoundingClientRect();
-  const [width, height] = [Math.ceil(home.width), Math.ceil(home.height)];
+  const width = Math.ceil(home.width);
+  const below = footer(told, width, Math.ceil(home.height));
+  const height = Math.ceil(home.height) + below.height;
   const root = s("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
     s("rect", { width, height, fill: `rgb(${THEMES[theme()].paper})` }));
   const place = (at) => ({ x: (at.left - home.left).toFixed(1), y: (at.top - home.top).toFixed(1), width: at.width.toFixed(1), height: at.height.toFixed(1) });
-  root.append(...boxes(figure, place), ...drawings(figure, place), ...words(figure, home));
+  root.append(...boxes(figure, place), ...drawings(figure, place), ...words(figure, home), ...below.parts);
   return new XMLSerializer().serializeToString(root);
+}
+
+// Who computed a picture, and when: what stands below it when it is saved.
+function credits(title, steps) {
+  const all = Object.values(steps);
+  const colour = (name) => getComputedStyle(surface.el).getPropertyValue(name).trim();
+  const legend = [];
+  if (all.some((step) => step.state === "yours")) legend.push(["yours", colour("--yours")], ["the reference, a thin mark", colour("--ref")]);
+  if (all.some((step) => step.state !== "yours")) legend.push(["drawn by the reference", colour("--stand")]);
+  const states = { yours: "yours", unwritten: "the reference, not written yet", frozen: "the reference" };
+  const who = [...new Map(all.map((step) => [step.function, `${step.function}: ${step.file} (${states[step.state] || "no answer in this save"})`])).values()];
+  const date = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  return { legend, lines: [`${title}. ${who.length ? `Computed by ${who.join(", ")}` : "An earlier answer"}.`, `Attention Katas, ${date}`], soft: colour("--soft") };
+}
+
+function footer({ legend = [], lines = [], soft }, width, top) {
+  const style = { fill: soft, fontFamily: "system-ui, sans-serif", fontSize: "12px" };
+  const parts = [];
+  let y = top + 20;
+  let x = 22;
+  for (const [name, colour] of legend) {
+    const wide = 34 + name.length * 6.6;
+    if (x > 22 && x + wide > width) [x, y] = [22, y + 18];
+    parts.push(s("rect", { x, y: y - 9, width: 20, height: 9, rx: 2, fill: colour }), s("text", { x: x + 27, y, style }, name));
+    x += wide + 8;
+  }
+  const most = Math.max(30, Math.floor((width - 44) / 6.4));
+  for (const line of lines) {
+    let row = "";
+    for (const word of [...line.split(" "), null]) {
+      if (word !== null && `${row} ${word}`.length <= most) row = row ? `${row} ${word}` : word;
+      else {
+        y += 18;
+        parts.push(s("text", { x: 22, y, style }, row));
+        row = word;
+      }
+    }
+  }
+  return { parts, height: y + 16 - top };
 }
 
 const clear = (colour) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
@@ -129,19 +181,20 @@ function words(figure, home) {
       const at = range.getBoundingClientRect();
       if (!at.width) continue;
       const last = lines.at(-1);
-      if (last && Math.abs(last.at.top - at.top) < 3) last.text += match[0];
-      else lines.push({ at, text: match[0] });
+      if (last && Math.abs(last.at.top - at.top) < 3) Object.assign(last, { text: last.text + match[0], right: at.right });
+      else lines.push({ at, text: match[0], right: at.right });
     }
-    for (const { at, text } of lines) {
-      found.push(s("text", { x: (at.left - home.left).toFixed(1), y: (at.bottom - home.top - at.height * 0.24).toFixed(1),
-        style: { fill: style.color, fontWeight: style.fontWeight, fontStyle: style.fontStyle, fontSize: style.fontSize, fontFamily: style.fontFamily } }, text.trimEnd()));
+    for (const { at, text, right } of lines) {
+      // As wide as it is on the page, in whatever font it will be seen.
+      found.push(s("text", { textLength: (right - at.left).toFixed(1), lengthAdjust: "spacingAndGlyphs", x: (at.left - home.left).toFixed(1), y: (at.bottom - home.top - at.height * 0.24).toFixed(1),
+        style: { fill: style.color, fontWeight: style.fontWeight, fontStyle: style.fontStyle, fontSize: style.fontSize, fontVariantNumeric: "tabular-nums", fontFamily: style.fontFamily } }, text.trimEnd()));
     }
   }
   return found;
 }
 
-export async function savePicture(figure, name, kind) {
-  const text = standalone(figure);
+export async function savePicture(figure, name, kind, told) {
+  const text = standalone(figure, told);
   let blob = new Blob([text], { type: "image/svg+xml" });
   if (kind === "png") {
     const image = new Image();

@@ -4,7 +4,7 @@
 // masked (hatched), and NaN (a solid frame with its name in it).
 
 import { h, s, unique } from "./dom.js";
-import { odd, shade, short, text } from "./numbers.js";
+import { odd, shade, short, text, theme } from "./numbers.js";
 import { rowSum } from "./notes.js";
 
 // cells: rows of numbers; masked(i, j): hidden by the mask. most: what full ink means, fixed to 1
@@ -16,7 +16,8 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
   const numbers = size >= 24;
   const top = 12 + Math.max(...columns.map((word) => word.length)) * 5.4;
   const width = left + count * size + 58;
-  const height = top + rows.length * size + 22;
+  const narrow = width < 370;
+  const height = top + rows.length * size + (narrow ? 36 : 22);
   const hatch = unique("hatch");
   const svg = s("svg.heat", { viewBox: `0 0 ${width} ${height}`, width, height, class: `heat ${kind} ${old ? "old" : ""}`, tabindex: 0, role: "application",
     "aria-roledescription": "heat map", "aria-label": `${title}: rows are queries, columns are keys. Arrow keys move from cell to cell.` });
@@ -33,9 +34,10 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
       const x = left + j * size;
       const hidden = masked(i, j);
       const lost = value === "nan" || value === "inf" || (value === "-inf" && !hidden);
-      const tint = odd(value) || hidden ? null : shade(value / most);
+      const tint = odd(value) || hidden ? null : shade(value / most, theme(), kind);
+      const over = !odd(value) && !hidden && sums && (value > 1 + 1e-6 || value < -1e-6);
       const cell = s("rect", { x: x + 0.5, y: top + i * size + 0.5, width: size - 1, height: size - 1, rx: 2,
-        class: `cell ${hidden ? "hidden" : lost ? "lost" : ""}` });
+        class: `cell ${hidden ? "hidden" : lost ? "lost" : over ? "over" : ""}` });
       if (tint) cell.style.fill = tint.fill;
       if (hidden) cell.style.fill = `url(#${hatch})`;
       cell.dataset.cell = `${i} ${j}`;
@@ -54,7 +56,8 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
     }
   });
   if (sums) svg.append(s("text.axis", { x: left + count * size + 10, y: top - 6 }, "sum"));
-  svg.append(s("text.axis", { x: left, y: height - 5 }, "rows: who asks (queries) · columns: who is asked (keys)"));
+  const axes = ["rows: who asks (queries)", "columns: who is asked (keys)"];
+  (narrow ? axes : [axes.join(" · ")]).forEach((line, i, all) => svg.append(s("text.axis", { x: left, y: height - 5 - 14 * (all.length - 1 - i) }, line)));
   if (at) {
     svg.append(s("rect.cross", { x: left, y: top + at[0] * size, width: count * size, height: size, rx: 3 }),
       s("rect.cross", { x: left + at[1] * size, y: top, width: size, height: rows.length * size, rx: 3 }));
@@ -80,13 +83,13 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
 }
 
 // A legend that says what the ends of the scale mean; drawn from the scale itself.
-export function legend(most, signed) {
+export function legend(most, signed, kind = "mine", { masked: withMask = true, lost: withLost = false, over = false } = {}) {
   const steps = 24;
   const low = signed ? -1 : 0;
   const ramp = s("svg.ramp", { viewBox: `0 0 ${steps * 6} 12`, width: steps * 6, height: 12, "aria-hidden": "true" });
   for (let i = 0; i < steps; i += 1) {
     const part = s("rect", { x: i * 6, y: 0, width: 6.2, height: 12 });
-    part.style.fill = shade(low + ((1 - low) * (i + 0.5)) / steps).fill;
+    part.style.fill = shade(low + ((1 - low) * (i + 0.5)) / steps, theme(), kind).fill;
     ramp.append(part);
   }
   const sample = (kind, inner) => s("svg.sample", { viewBox: "0 0 18 18", width: 18, height: 18, "aria-hidden": "true" }, inner, s("rect", { class: `cell ${kind}`, x: 1, y: 1, width: 16, height: 16, rx: 2 }));
@@ -95,7 +98,10 @@ export function legend(most, signed) {
   const masked = sample("hidden", pattern);
   masked.lastChild.style.fill = `url(#${hatched})`;
   const lost = sample("lost", null);
+  const end = signed ? text(most, 1) : most === 1 ? "1" : text(most, most < 0.01 ? 5 : 2);
   return h("div.scale",
-    h("span.ends", h("span", signed ? text(-most, 1) : "0"), ramp, h("span", signed ? text(most, 1) : "1")),
-    h("span.kind", masked, signed ? "masked, −∞" : "masked"), h("span.kind", lost, "NaN"));
+    h("span.ends", h("span", signed ? text(-most, 1) : "0"), ramp, h("span", end)),
+    withMask ? h("span.kind", masked, signed ? "masked, −∞" : "masked") : null,
+    withLost ? h("span.kind", lost, "NaN") : null,
+    over ? h("span.kind", sample("over", null), "below 0 or above 1") : null);
 }

@@ -13,6 +13,7 @@ export class Hub {
     this.waiting = new Map();
     this.count = 0;
     this.live = true;
+    this.open = true;
     model.on("msg:custom", (message) => this.hear(message));
   }
 
@@ -42,6 +43,7 @@ export class Hub {
       this.verdicts[message.kata] = message;
       this.emit("verdict", message);
     } else if (event === "line") {
+      this.open = message.open;
       if (!message.open) this.waiting.clear();
       this.emit("line", message.open);
     }
@@ -57,7 +59,8 @@ export class Hub {
     return new Promise((answered) => this.call(panel, ask, answered));
   }
 
-  // A function that asks; `show(answer, ask)` is called with answers, never more than one behind.
+  // A function that asks; `show(answer)` is called with answers, never more than one behind.
+  // answer.ask is what was asked, as it was then.
   asker(panel, show) {
     let busy = false;
     let next = null;
@@ -70,7 +73,7 @@ export class Hub {
       this.call(panel, ask, (answer) => {
         busy = false;
         if (answer.unclear) this.emit("unclear", answer.unclear, panel);
-        else show(answer, ask);
+        else show(Object.assign(answer, { ask }));
         document.dispatchEvent(new CustomEvent("lab:shown", { detail: { panel, ask, answer, generation } }));
         go();
       });
@@ -78,7 +81,7 @@ export class Hub {
     const again = () => ((next = next || last), go());
     this.on("saved", again);
     this.on("line", (open) => open && ((busy = false), again()));
-    return (ask) => ((last = next = ask), go());
+    return (ask) => ((last = next = structuredClone(ask)), go());
   }
 
   kata(name) {

@@ -17,7 +17,7 @@ export default {
     const parts = frame(el, hub, {
       id: "lookup", number: "1", title: "A soft lookup",
       lede: "Four words hold out their keys. “it” carries a query: drag it. In the middle it asks for nothing in particular and gets a little of everyone; point it at a word, far out, and that word takes all. What comes back is not a word but a blend of values, and you may drag those too.",
-      note: ["This plane is a toy: two coordinates stand for all d_k of them. Wider vectors are made by repeating the two, sized so that a dot product grows as √d_k does for random vectors. Real heads come in the third picture."],
+      note: ["Temperature divides the scores once more: below 1 it sharpens the weights, above 1 it evens them out. The gradient is how much the largest weight would move if the scores did: it is small when the weights are even, next to nothing when one key has all, and softmax learns most in between. ", "This plane is a toy: two coordinates stand for all d_k of them. Wider vectors are made by repeating the two, sized so that a dot product grows as √d_k does for random vectors. Real heads come in the third picture."],
     });
 
     const keyDots = () => words.map((word, i) => s("g.key", { transform: `translate(${px(keys[i][0])} ${py(keys[i][1])})` },
@@ -25,21 +25,23 @@ export default {
     const asks = plane({
       label: "keys of four words, and the query of the word it",
       handles: [{ id: "query", label: "query of the word it", at: now.query, mark: () => [s("circle.grip", { r: 13 }), s("text.gripword", { y: 4.5, "text-anchor": "middle" }, "it")] }],
-      moved: (_, at) => ((now.query = at), inputs(), ask(now)),
+      moved: (_, at) => (hub.open ? ((now.query = at), inputs(), ask(now)) : back()),
     });
     const gives = plane({
       label: "values of the four words, and their blend",
       handles: words.map((word, i) => ({ id: `value ${i}`, label: `value of ${word}`, at: now.values[i], mark: () => [s("rect.grip.box", { x: -7, y: -7, width: 14, height: 14, rx: 3 }), s("text", { x: values[i][0] < 0 ? -13 : 13, y: 4.5, "text-anchor": values[i][0] < 0 ? "end" : "start" }, word)] })),
-      moved: (id, at) => ((now.values[+id.slice(6)] = at), ask(now)),
+      moved: (id, at) => (hub.open ? ((now.values[+id.slice(6)] = at), ask(now)) : back()),
     });
     gives.svg.classList.add("giving");
 
     const weights = h("div");
     const scores = h("div");
+    const of = h("span.sub", "softmax of the scores");
+    const why = h("p.why");
     const figures = h("dl.figures");
     fill(parts.figure, h("div.lookup",
       h("div.side", h("h3", "who is asked", h("span.sub", "keys, and your query")), asks.svg),
-      h("div.side.middle", h("h3", "how much each counts", h("span.sub", "softmax of the scores")), weights, h("h4", "scores"), scores, figures),
+      h("div.side.middle", h("h3", "how much each counts", of), weights, why, h("h4", "scores"), scores, figures),
       h("div.side", h("h3", "what comes back", h("span.sub", "values, blended by weight")), gives.svg)));
 
     const axis = (label, index) => {
@@ -50,10 +52,11 @@ export default {
         at[index] = Math.max(-3, Math.min(3, input.valueAsNumber));
         send({ query: at }, input);
       });
+      input.addEventListener("change", () => inputs());
       return h("label.number", label, input);
     };
     const fields = [axis("x", 0), axis("y", 1)];
-    const inputs = (but) => fields.forEach((field, i) => field.lastChild !== but && (field.lastChild.value = text(now.query[i], 2).replace("−", "-")));
+    const inputs = (but) => fields.forEach((field, i) => field.lastChild !== but && (field.lastChild.value = String(Math.round(now.query[i] * 100) / 100)));
     const send = (change, but) => {
       Object.assign(now, change);
       asks.place("query", now.query);
@@ -65,33 +68,73 @@ export default {
     const warm = slider("temperature", TEMPERATURES, 1, (temperature) => send({ temperature }));
     fill(parts.controls,
       h("div.group", { role: "group", "aria-label": "where the query is" }, h("span.caption", "query"), fields,
-        button("centre", () => send({ query: [0, 0] }), ".preset"), button("toward animal", () => send({ query: toward("animal", 0.5) }), ".preset"), button("far toward animal", () => send({ query: toward("animal", 1.5) }), ".preset")),
+        h("span.presets", button("centre", () => send({ query: [0, 0] }), ".preset"), button("toward animal", () => send({ query: toward("animal", 0.5) }), ".preset"), button("far toward animal", () => send({ query: toward("animal", 1.5) }), ".preset"),
+          button("reset", () => {
+            [now.query, now.values] = [[...query], values.map((one) => [...one])];
+            now.values.forEach((at, i) => gives.place(`value ${i}`, at));
+            send({});
+          }, ".preset"))),
       h("div.group", width, toggle("divide by √d_k", true, (divide) => send({ divide })), warm));
 
+    // Without a line nothing is computed: what was dragged goes back to where it was answered.
+    let answered = structuredClone(now);
+    const back = () => {
+      Object.assign(now, structuredClone(answered));
+      asks.place("query", now.query);
+      now.values.forEach((at, i) => gives.place(`value ${i}`, at));
+      width.choose(now.d_k);
+      warm.choose(now.temperature);
+      inputs();
+    };
+    hub.on("line", (open) => open || back());
+
     const show = (answer) => {
-      const w = drawn(answer.weights, kept, "weights");
-      const raw = drawn(answer.scores, kept, "scores");
-      const blend = drawn(answer.blend, kept, "blend");
+      answered = structuredClone(answer.ask);
+      const { query: at, d_k, divide, temperature } = answered;
+      const raw = drawn(answer.scores, kept, "scores", [at, d_k, divide]);
+      const w = drawn(answer.weights, kept, "weights", [at, d_k, divide, temperature, raw.cells]);
+      const blend = drawn(answer.blend, kept, "blend", answered);
+      if (answer.weights.state === "yours" && answer.figures.yours?.gradient === null) answer.weights.gradient = false;
       const thick = (x) => (odd(x) ? 0 : 1 + 15 * Math.max(0, Math.min(1, x)));
       const tone = (step) => (step.mine ? "mine" : step.old ? "old" : "theirs");
-      asks.draw(words.map((_, i) => line(now.query, keys[i], tone(w), thick(w.cells[i]))), arrow([0, 0], now.query, "query", { width: 2.5, shorten: 13 }), keyDots());
+      asks.draw(words.map((_, i) => line(now.query, keys[i], tone(w), thick(w.cells[i]))), keys.map((at_) => arrow([0, 0], at_, "keyray", { width: 1.2, shorten: 7, head: 7 })), arrow([0, 0], now.query, "query", { width: 2.5, shorten: 13 }), keyDots());
       gives.draw(now.values.map((at, i) => line([0, 0], at, tone(w), thick(w.cells[i]))),
-        odd(blend.cells[0]) || odd(blend.cells[1]) ? null : arrow([0, 0], blend.cells, `blend ${tone(blend)}`, { width: 4, head: 14 }),
+        odd(blend.cells[0]) || odd(blend.cells[1]) ? null : [arrow([0, 0], blend.cells, `blend ${tone(blend)}`, { width: 4, head: 14 }), Math.hypot(...blend.cells) < 0.4 ? s("circle", { class: `blenddot ${tone(blend)}`, cx: px(blend.cells[0]), cy: py(blend.cells[1]), r: 6 }) : null],
         blend.state === "frozen" || odd(blend.right[0]) ? null : s("g.ring", { transform: `translate(${px(blend.right[0])} ${py(blend.right[1])})` }, s("path", { d: "M-9 0H-3M3 0H9M0 -9V-3M0 3V9" })));
       fill(weights, bars(words, w, { label: "weights" }), verdictLine(w));
       const most = Math.max(4, largest(raw.right), largest(raw.cells));
-      fill(scores, bars(words, raw, { signed: true, most, label: "scores" }));
+      fill(scores, bars(words, raw, { signed: true, most, label: "scores" }), h("p.ends", { "aria-hidden": "true" }, h("span", text(-most, most > 10 ? 0 : 1)), h("span", "0"), h("span", text(most, most > 10 ? 0 : 1))));
+      of.textContent = temperature === 1 ? "softmax of the scores" : `softmax of the scores / ${temperature}`;
+      fill(why, because(raw, w, temperature));
       fill(figures, read(answer.figures));
       parts.tell({ scores: answer.scores, weights: answer.weights, blend: answer.blend });
       announce(words.map((word, i) => `${word} ${text(w.cells[i])}`).join(", "));
     };
+    // Why the weights are what they are: a difference of scores is a ratio of weights.
+    const because = (raw, w, temperature) => {
+      if (raw.cells.some(odd)) return "Some scores are no numbers.";
+      const order = words.map((word, i) => [raw.cells[i], word]).sort((a, b) => b[0] - a[0]);
+      const [[first, one], [second, other]] = order;
+      const gap = (first - second) / temperature;
+      const all = (first - order.at(-1)[0]) / temperature;
+      const by = temperature === 1 ? "" : `, divided by ${temperature}`;
+      const start = `Scores ${text(first, 2)} and ${text(second, 2)}${by}: `;
+      const verb = w.mine && !w.agrees ? "should weigh" : "weighs";
+      if (all < 0.3) return `All scores are within ${text(Math.max(all, 0), 2)}${by}: nobody ${w.mine && !w.agrees ? "should weigh" : "weighs"} much more than another.`;
+      if (gap < 0.1) return `${start}${one} ${verb} about as much as ${other}.`;
+      const times = Math.exp(gap);
+      const power = h("span.power", "e", h("sup", text(gap, gap < 10 ? 2 : 0)));
+      return [`${start}${one} ${verb} `, power, times < 1000 ? ` = ${text(times, times < 10 ? 1 : 0)}` : "", ` times as much as ${other}${gap > 4 ? ": nearly all" : ""}.`];
+    };
     const read = ({ yours, right }) => {
-      // What the learner's functions did not compute is the reference's; that nothing came back is theirs.
-      const lost = (key) => key === "gradient" && yours?.largest != null && yours.gradient == null;
-      const entry = (name, key, title, words_) => [h("dt", { title }, name), h("dd", { class: yours?.[key] != null || lost(key) ? "mine" : "theirs" }, lost(key) ? "none" : text(yours?.[key] ?? right[key], 2), h("span", words_))];
+      const entry = (name, key, title, words_) => {
+        const mine = yours && key in yours;
+        const value = mine ? yours[key] : right[key];
+        return [h("dt", { title }, name), h("dd", { class: mine ? "mine" : "theirs" }, value === null ? h("b.none", "none") : text(value, 2), h("span", value === null ? "no gradient came back" : words_))];
+      };
       return [
         entry("spread", "spread", "standard deviation of the scores", "of the scores"),
-        entry("entropy", "entropy", "of the weights, in nats; ln 4 = 1.39 is even", "nats of 1.39"),
+        entry("entropy", "entropy", "of the weights, in nats; ln 4 = 1.39 is even", "nats; even: ln 4 = 1.39"),
         entry("largest", "largest", "the largest weight", "weight"),
         entry("gradient", "gradient", "length of the gradient of the largest weight with respect to the scores", "through softmax"),
       ];

@@ -4,87 +4,179 @@ import { h } from "./dom.js";
 import { flat, odd, sum, text } from "./numbers.js";
 
 // The answer as it is to be drawn: what is shown, whether it is the learner's, whether it is old.
-// `kept` holds the learner's last good answer, so that an exception leaves its picture standing.
-export function drawn(step, kept, key) {
-  const same = (a, b) => Array.isArray(a) === Array.isArray(b) && (!Array.isArray(a) || (a.length === b.length && same(a[0], b[0])));
+// `kept` holds the learner's last answer: when there is none now, that is shown as long as the
+// question is the same. To another question it is no answer, and the reference's is drawn.
+export function drawn(step, kept, key, question = "") {
+  const asked = JSON.stringify(question);
   if (step.state === "yours") {
-    kept[key] = step.yours;
-    return { ...step, cells: step.yours, mine: true, old: false };
+    kept[key] = { cells: step.yours, asked };
+    return { ...step, cells: step.yours, mine: true, old: false, lost: false };
   }
-  const broken = step.state !== "unwritten" && step.state !== "frozen";
+  const lost = step.state !== "unwritten" && step.state !== "frozen";
   const last = kept[key];
-  if (broken && last && same(last, step.right)) return { ...step, cells: last, mine: false, old: true };
-  return { ...step, cells: step.right, mine: false, old: broken };
+  const old = lost && last?.asked === asked;
+  return { ...step, cells: old ? last.cells : step.right, mine: false, old, lost };
 }
 
-const SAYS = { raised: "raised", stopped: "was stopped", shape: "has another shape", dtype: "has another type", broken: "does not load" };
+const FAILED = new Set(["raised", "stopped", "shape", "dtype", "broken"]);
+const MISSING = "is a return missing?";
+
+// What a step's function is off because of, as far as the judge knows.
+const judged = (hub, step) => hub?.verdicts[step.kata]?.diagnoses?.filter((one) => one.function === step.function) || [];
+const EARLIER = /^(.+?) (?:is|are) wrong as well/;
+const blamed = (hub, step) => judged(hub, step).find((one) => one.blames)?.blames;
+const besides = (hub, step) => judged(hub, step).flatMap((one) => one.symptoms || []).map((one) => EARLIER.exec(one)?.[1]).find(Boolean);
+
+// How a function stands to the reference, in a few words.
+function standing(step, hub) {
+  const elsewhere = step.where && step.where.file !== step.file ? ` in ${step.where.file}` : step.culprit && step.culprit !== step.file ? ` in ${step.culprit}` : "";
+  if (step.state === "raised") return ["bad", step.said?.endsWith(MISSING) ? "returned nothing" : `raised${elsewhere}`];
+  if (step.state === "stopped") return ["bad", `was stopped${elsewhere}`];
+  if (step.state === "broken") return ["bad", elsewhere ? `needs ${step.where.file}, which does not load` : "does not load"];
+  if (step.state === "shape") return ["bad", step.said];
+  if (step.state === "dtype") return ["bad", step.said.replace(`${step.function} `, "")];
+  if (step.agrees) return step.gradient === false || step.backward ? ["off", "yours; no gradient came back"] : ["good", "yours, as the reference"];
+  if (step.alone) return ["after", "yours, off by what it was given"];
+  const cause = blamed(hub, step);
+  if (cause) return ["after", `yours, off because of ${cause}`];
+  const too = besides(hub, step);
+  return ["off", too ? `yours, not as the reference; nor is ${too}` : "yours, not as the reference"];
+}
 
 // One chip for each function: name, file, and how it stands to the reference.
-export function chip(step, what = "") {
+export function chip(step, what = "", hub = null) {
   const name = h("code", step.function);
   const file = h("span.file", step.file);
-  const label = what ? h("span.what", what) : null;
+  const label = what && !step.function.includes(what.replace(/s$/, "")) ? h("span.what", what) : null;
   if (step.state === "frozen") return h("span.chip.frozen", label, name, file, h("em", "the reference's"));
   if (step.state === "unwritten") {
     const how = step.kata ? h("a", { href: `#kata-${step.kata}` }, `kata show ${step.kata}`) : null;
     return h("span.chip.unwritten", label, name, file, h("em", "not written yet, so the reference drew it "), how);
   }
-  if (step.state !== "yours") return h("span.chip.bad", label, name, file, h("em", SAYS[step.state]));
-  if (step.agrees) return h("span.chip.good", label, name, file, h("em", "yours, as the reference"));
-  if (step.alone) return h("span.chip.after", label, name, file, h("em", "yours, off by what it was given"));
-  return h("span.chip.off", label, name, file, h("em", "yours, not as the reference"));
+  const [kind, words] = standing(step, hub);
+  return h(`span.chip.${kind}`, label, name, file, h("em", words));
 }
 
-export const provenance = (steps) => h("div.chips", Object.entries(steps).map(([what, step]) => chip(step, what)));
+export const provenance = (steps, hub) => h("div.chips", Object.entries(steps).map(([what, step]) => chip(step, what, hub)));
 
-// Errors and NaN, in words, above the picture.
-export function banners(steps) {
-  const seen = new Set();
-  const told = [];
-  for (const [what, step] of Object.entries(steps)) {
-    const id = `${step.file} ${step.said} ${step.where?.line}`;
-    if (SAYS[step.state] && !seen.has(id)) {
-      seen.add(id);
-      const place = step.where ? `${step.where.file}:${step.where.line}` : step.file;
-      told.push(
-        h("div.banner.bad", { role: "alert" },
-          h("strong", `${step.function} ${SAYS[step.state]}`), " ",
-          h("code.place", place), " ",
-          h("span", step.kind && !["shape", "dtype", "failed", "timed out"].includes(step.kind) ? `${step.kind}: ${step.said}` : step.said),
-          step.where?.code ? h("pre", step.where.code) : null,
-          h("p.fine", "Your last good picture stays, greyed, or else the reference's. Save the file, and it is computed again.")),
-      );
-    }
-    if (step.backward) told.push(h("div.banner.bad", { role: "alert" }, h("strong", `backward of ${step.function}`), `: ${step.backward}`));
-    const cells = step.state === "yours" ? flat(step.yours) : [];
-    const bad = cells.filter((x) => x === "nan" || x === "inf");
-    if (bad.length) {
-      const name = bad.includes("nan") ? "NaN" : "infinity";
-      told.push(
-        h("div.banner.nan", { role: "alert" },
-          h("strong", name), ` ${step.function} answered with ${name} in ${bad.length} of ${cells.length} ${what}. `,
-          h("span", name === "NaN" ? "Usually inf / inf or 0 / 0: an exponential that overflowed, or a row in which nothing was left to attend." : "")),
-      );
-    }
-    if (step.printed) told.push(h("details.printed", h("summary", `${step.file} printed`), h("pre", step.printed)));
+// What one failure is called, and where it is.
+function failure(step) {
+  const place = (file) => (step.where ? `${step.where.file}:${step.where.line}` : file);
+  const typed = step.kind && /^[A-Z]/.test(step.kind) ? `${step.kind}: ` : "";
+  if (step.state === "broken") return { title: `${step.where?.file || step.file} does not load`, place: place(step.file), said: typed + step.said };
+  if (step.state === "stopped") {
+    const file = step.culprit || step.file;
+    return { title: `${file} was stopped`, place: place(file), said: `${step.function}: ${step.said}` };
   }
+  if (step.state === "shape") return { title: step.function, place: place(step.file), said: step.said };
+  if (step.state === "dtype") return { title: step.said, place: place(step.file), said: "" };
+  if (step.said?.endsWith(MISSING)) return { title: step.said, place: place(step.file), said: "" };
+  return { title: `${step.function} raised`, place: place(step.file), said: typed + step.said };
+}
+
+const ENTRIES = { weights: "weights", scores: "scores", blend: "entries of the blend", score: "scores", scale: "scaled scores", softmax: "weights" };
+
+// Errors and NaN, in words: one banner for each cause.
+export function banners(steps) {
+  const causes = new Map();
+  const lost = [];
+  const back = new Map();
+  const printed = new Map();
+  for (const [what, step] of Object.entries(steps)) {
+    if (FAILED.has(step.state)) {
+      const told = failure(step);
+      const id = step.state === "shape" || step.state === "dtype" ? `${step.function} ${told.said}` : `${step.state} ${told.place}`;
+      if (!causes.has(id)) causes.set(id, { ...told, step, also: [] });
+      else if (causes.get(id).step.function !== step.function) causes.get(id).also.push(step.function);
+    }
+    const cells = step.state === "yours" ? flat(step.yours || []) : [];
+    const count = step.cells && !Array.isArray(step.cells) ? step.cells : cells.length;
+    const nan = step.nan ?? cells.filter((x) => x === "nan").length;
+    const infinite = step.inf ?? cells.filter((x) => x === "inf").length;
+    if (nan || infinite) lost.push({ name: nan ? "NaN" : "infinity", words: [h("code", step.function), ` in ${nan || infinite} of ${count} ${ENTRIES[what] || "numbers"}`] });
+    if (step.backward) back.set(step.function, step.backward);
+    if (step.printed) printed.set(step.printers, step.printed);
+  }
+  const told = [...causes.values()].map(({ title, place, said, step, also }) =>
+    h("div.banner.bad", { role: "alert", "data-says": step.where ? `${title}, ${place}` : title },
+      h("strong", title), " ", h("code.place", place), " ", h("span", said),
+      also.length ? h("span", ` The same stops ${[...new Set(also)].join(" and ")}.`) : null,
+      step.where?.code ? h("pre", step.where.code) : null,
+      h("p.fine", "For the same question your last answer stays, greyed; for another one the reference draws. Save the file, and it is computed again.")));
+  for (const [name, said] of back) told.push(h("div.banner.bad", { role: "alert", "data-says": `backward of ${name}` }, h("strong", `backward of ${name}`), `: ${said}`));
+  if (lost.length) {
+    const name = lost.some((one) => one.name === "NaN") ? "NaN" : "infinity";
+    told.push(h("div.banner.nan", { role: "alert", "data-says": `${name} in what you answer` },
+      h("strong", name), " from ", lost.map((one, i) => [i ? "; " : "", one.words]), ". ",
+      h("span", name === "NaN" ? "Usually inf / inf or 0 / 0: an exponential that overflowed, or a row in which nothing was left to attend." : "")));
+  }
+  for (const [file, text_] of printed) told.push(h("details.printed", h("summary", `${file} printed`), h("pre", text_)));
   return told;
 }
 
-// The judge's diagnosis of the katas that a picture uses, by name.
-export function tutor(hub, steps, title) {
-  const katas = [...new Set(Object.values(steps).filter((step) => step.state !== "unwritten").map((step) => step.kata))];
-  return katas.flatMap((name) => {
-    const verdict = hub.verdicts[name];
-    if (!verdict || verdict.judging || !verdict.diagnoses?.length) return [];
-    return verdict.diagnoses.map((found) =>
-      h("div.tutor", { role: "note", "aria-label": `the judge on ${found.function}, beside ${title}`, "data-id": found.id },
-        h("p.says", h("code", found.function), " ", found.says, found.symptoms?.length ? ":" : ""),
-        found.symptoms?.length ? h("ul", found.symptoms.map((one) => h("li", one))) : null,
-        found.ask ? h("p", found.ask) : null,
-        found.hint ? h("p.fine", "a nudge: ", h("code", found.hint)) : null));
-  });
+// What no picture shows: they are in double precision, without padding, and call nothing twice.
+const UNSEEN = /precision|float32|dtype|padd|\bkeep\b|device|in place|caller's|at random|dropout|ValueError|graph|first call|each shape|contiguous|gradients are NaN|no key|without a key/;
+const OVERFLOW = /overflow|raw scores/;
+const ROWS = /tensor|everything|quer|rows|axis|slice|each/;
+
+// Whether a picture shows this mistake: true, false, or a sentence on where it would.
+function shows(found, step, panel) {
+  if (/graph/.test(found.says) && step.gradient === false) return true;
+  if (UNSEEN.test(found.says)) return false;
+  const fits = OVERFLOW.test(found.says) && step.state === "yours" && step.finite !== false;
+  if (!fits && (FAILED.has(step.state) || (step.state === "yours" && !step.alone))) return true;
+  if (panel !== "lookup") return false;
+  if (OVERFLOW.test(found.says)) return "It does not show at this place: go far out, with d_k 512, without the division, at temperature 0.1.";
+  if (ROWS.test(found.says)) return "Here there is one row, so it does not show: look at picture 3.";
+  return false;
 }
+
+// The judge's diagnoses of what a picture calls, by name: {boxes, rest}. An answer that is off
+// because of earlier work brings the diagnosis of that work.
+export function tutor(hub, steps, title, panel) {
+  const boxes = new Map();
+  const rest = new Map();
+  const all = Object.values(hub.verdicts).flatMap((verdict) => (verdict.judging ? [] : verdict.diagnoses || []));
+  const put = (found, extra) => {
+    const id = `${found.file} ${found.function} ${found.id || found.says}`;
+    if (boxes.has(id)) return;
+    boxes.set(id, h("div.tutor", { role: "note", "aria-label": `the judge on ${found.function}, beside ${title}`, "data-id": found.id, "data-says": `${found.function} ${found.says}` },
+      h("p.says", h("code", found.function), " ", found.says, found.symptoms?.length ? ":" : ""),
+      found.symptoms?.length ? h("ul", found.symptoms.map((one) => h("li", one))) : null,
+      extra ? h("p.elsewhere", extra) : null,
+      found.ask ? h("p", found.ask) : null,
+      found.hint ? h("p.fine", "a nudge: ", h("code.command", found.hint)) : null));
+  };
+  const later = (found) => found.id && rest.set(`${found.function} ${found.says}`, found);
+  const called = Object.values(steps).filter((step) => step.state !== "unwritten" && step.state !== "frozen");
+  for (const name of new Set(called.map((step) => step.kata))) {
+    const verdict = hub.verdicts[name];
+    if (!verdict || verdict.judging) continue;
+    for (const found of verdict.diagnoses || []) {
+      const mine = called.filter((one) => one.function === found.function);
+      const step = mine.find((one) => one.state !== "yours" || !one.alone) || mine[0];
+      const too = (found.symptoms || []).map((one) => EARLIER.exec(one)?.[1]).find(Boolean);
+      if (!step) later(found);
+      else if (found.blames) {
+        if (step.state === "yours" && step.alone) continue;
+        const origin = found.blames.split(" and ").flatMap((blame) => all.filter((one) => one.function === blame && !one.blames));
+        const seen = origin.filter((one) => !UNSEEN.test(one.says));
+        seen.forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${found.function} is off because of it.`));
+        if (!origin.length) put(found);
+      } else {
+        const how = shows(found, step, panel);
+        // What it is built on comes first.
+        if (how && too) all.filter((one) => too.split(" and ").includes(one.function) && one.id && !UNSEEN.test(one.says)).forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${found.function} is built on it.`));
+        if (how) put(found, how === true ? "" : how);
+        else later(found);
+      }
+    }
+  }
+  return { boxes: [...boxes.values()], rest: [...rest.values()] };
+}
+
+// What the judge says besides, in one line.
+export const quiet = (rest) => (rest.length ? h("p.quiet", "Also judged, and not to be seen here: ", rest.map((found, i) => [i ? "; " : "", h("code", found.function), ` ${found.says}`, found.hint ? [" (", h("code.command", found.hint), ")"] : ""]), ".") : null);
 
 export function rowSum(cells) {
   const total = sum(cells);
@@ -95,9 +187,10 @@ export function rowSum(cells) {
 // One sentence below the bars.
 export function verdictLine(step, what = "weights") {
   const { total, right, text: said } = rowSum(step.cells);
-  const sums = h("span", { class: right ? "ok" : "wrong" }, `Σ = ${said}`);
+  const sums = h("span", { class: !step.mine && step.state !== "frozen" ? "plain" : right ? "ok" : "wrong" }, `Σ = ${said}`);
   if (step.state === "frozen") return h("p.line", sums, ", computed by the reference's formula.");
-  if (!step.mine) return h("p.line", sums, step.old ? ", not your last word: see above." : ", drawn by the reference.");
+  if (step.old) return h("p.line", sums, ": your last answer to this question; this save has none.");
+  if (!step.mine) return h("p.line", sums, step.lost ? ", drawn by the reference: this save has no answer." : ", drawn by the reference.");
   if (odd(total)) return h("p.line", sums, ": these are no weights.");
   const words = step.agrees ? `: your ${what} and the reference's are the same to 1e-6.` : step.alone
     ? `: right for what softmax was given, but the scores before it are off.`
@@ -111,4 +204,3 @@ export function announce(words) {
   clearTimeout(announce.timer);
   announce.timer = setTimeout(() => (live.textContent = words), 400);
 }
-

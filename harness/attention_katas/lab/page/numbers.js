@@ -26,8 +26,8 @@ export const largest = (cells) => Math.max(1e-9, ...flat(cells).map((x) => (odd(
 // Colours mix from the page's own, so that "none" is paper and "all" is ink, in either theme.
 // tests/test_lab_page.py computes the contrast of every pair that is used here.
 export const THEMES = {
-  light: { paper: [255, 255, 255], ink: [8, 48, 107], warm: [127, 59, 8], text: [0, 0, 0], over: [255, 255, 255] },
-  dark: { paper: [22, 26, 33], ink: [158, 208, 255], warm: [255, 176, 92], text: [255, 255, 255], over: [0, 0, 0] },
+  light: { paper: [255, 255, 255], ink: [8, 48, 107], warm: [127, 59, 8], grey: [52, 58, 66], gap: [122, 22, 16], text: [0, 0, 0], over: [255, 255, 255] },
+  dark: { paper: [22, 26, 33], ink: [158, 208, 255], warm: [255, 176, 92], grey: [205, 211, 219], gap: [255, 157, 148], text: [255, 255, 255], over: [0, 0, 0] },
 };
 
 const asked = matchMedia("(prefers-color-scheme: dark)");
@@ -49,10 +49,19 @@ export function contrast(one, other) {
   return (high + 0.05) / (low + 0.05);
 }
 
-// What is drawn for t in -1 .. 1: the cell's colour, and a colour for text on it.
-export function shade(t, name = theme()) {
+// Blue is the learner's alone: the reference is grey, and orange where it has the page to itself.
+function inks(kind) {
+  if (kind === "gap") return ["gap", "gap"];
+  if (kind === "mine") return ["ink", "warm"];
+  return surface.el.classList.contains("frozen") ? ["warm", "grey"] : ["grey", "warm"];
+}
+
+// What is drawn for t in -1 .. 1: the cell's colour, and a colour for text on it. kind: "mine",
+// "theirs", or "gap" for a difference.
+export function shade(t, name = theme(), kind = "mine") {
   const colours = THEMES[name];
-  const cell = mix(colours.paper, t < 0 ? colours.warm : colours.ink, Math.min(Math.abs(t), 1));
+  const [above, below] = inks(kind);
+  const cell = mix(colours.paper, colours[t < 0 ? below : above], Math.min(Math.abs(t), 1));
   const better = contrast(cell, colours.text) >= contrast(cell, colours.over) ? colours.text : colours.over;
   return { fill: css(cell), text: css(better), ratio: contrast(cell, better) };
 }

@@ -49,9 +49,15 @@ export function page(model, root, host = document.documentElement) {
     fill(dots, hub.katas.map((kata) => {
       const verdict = hub.verdicts[kata.name];
       const [mark, words] = sign(verdict);
-      return h("a", { href: `#kata-${kata.name}`, class: `dot ${verdict?.judging ? "judging" : (verdict?.outcome || "").replace(" ", "-")}`, title: `${kata.title}: ${words}`, "aria-label": `${kata.title}: ${words}` }, mark);
+      return h("a", { href: `#kata-${kata.name}`, class: `dot ${verdict?.judging ? "judging" : (verdict?.outcome || "").replace(" ", "-")}`, "data-name": `${kata.title}: ${words}`, "aria-label": `${kata.title}: ${words}` }, mark);
     }));
   };
+  const introduce = () => {
+    const all = hub.katas.every((kata) => !kata.unwritten.length);
+    fill(root.querySelector(".standfirst"), "Attention is a query, some keys, and a blend of values. Every number on this page is computed by ",
+      all ? "the functions that you wrote, read again whenever you save." : "your functions, and by the reference where you have none yet. Save, and they are read again.");
+  };
+  hub.on("saved", () => hub.live && introduce());
   hub.on("verdict", stand);
   hub.on("saved", (files) => {
     stand();
@@ -60,16 +66,16 @@ export function page(model, root, host = document.documentElement) {
     page.timer = setTimeout(() => (line.textContent = ""), 2500);
   });
   hub.on("line", (open) => {
-    line.textContent = open ? "" : "no line to kata lab: start it again, and open the address that it prints";
+    line.textContent = open ? "" : "kata lab has ended: start it again";
+    line.title = open ? "" : "and open the address that it prints";
     root.classList.toggle("offline", !open);
   });
   hub.on("hello", () => {
     stand();
     if (main.querySelector("section")) return;
     host.classList.toggle("frozen", !hub.live);
-    fill(root.querySelector(".standfirst"), hub.live
-      ? "Attention is a query, some keys, and a blend of values. Every number on this page is computed by the functions that you wrote, read again whenever you save."
-      : "Attention is a query, some keys, and a blend of values. This copy of the page computes with the formulas of the reference; in the lab it is your own code that answers.");
+    introduce();
+    if (!hub.live) fill(root.querySelector(".standfirst"), "Attention is a query, some keys, and a blend of values. This copy of the page computes with the formulas of the reference; in the lab it is your own code that answers.");
     fill(root.querySelector(".legend"), hub.live
       ? [key("mine", "yours"), key("tick", "the reference"), key("theirs", "the reference, where yours is not there")]
       : [key("theirs", "the reference")]);

@@ -39,6 +39,7 @@ export function plane({ label, handles, moved }) {
   };
   handles.forEach((handle) => place(handle, handle.at));
   const move = (handle, at) => {
+    if (!at.every(Number.isFinite)) return;
     place(handle, [clip(at[0]), clip(at[1])]);
     moved(handle.id, handle.at);
   };

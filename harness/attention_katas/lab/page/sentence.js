@@ -13,7 +13,7 @@ const CAPTIONS = {
   L0H2: ["A trained head that learnt what head B was given: the piece before, with a weight of nearly 1."],
   L1H8: ["A trained head that mostly looks at the next piece."],
   L5H11: ["A trained head in which nearly every word looks at the subject: a topic, not a reference."],
-  L4H5: ["A trained head at rest: with nothing to say it parks its weight on [CLS]. Most heads do, most of the time."],
+  L4H5: ["A trained head at rest: with nothing to say it parks its weight on [CLS]. Many heads do."],
 };
 
 export default {
@@ -29,7 +29,12 @@ export default {
       lede: "What does “it” refer to? Click a word to see whom it attends to, head by head: first two heads made by hand, then heads of a trained model, with its real queries and keys.",
       note: [`Trained heads: ${hub.scene.model}. Its tokenizer cuts “didn't” into three pieces and adds [CLS] and [SEP], which are shown, not hidden. It was trained without a causal mask; what you see with one is the same head, kept from looking ahead.`],
     });
-    const title = (name) => (name.length > 1 ? `trained: ${hub.scene.heads[name]}` : hub.scene.heads[name]);
+    const title = (name) => (name.length > 1 ? `trained: ${place(name)}` : hub.scene.heads[name]);
+    const place = (name) => {
+      const [, layer, number] = /L(\d+)H(\d+)/.exec(name);
+      const role = hub.scene.heads[name].replace("->", "→");
+      return `layer ${layer}, head ${number}, counted from 0 · ${/\((.*)\)/.exec(role)?.[1] || role}`;
+    };
     const heads = choice("head", Object.keys(hub.scene.heads).map((name) => [name, name.length > 1 ? name : `${name} · ${hub.scene.heads[name]}`, title(name)]), now.head, (head) => {
       const word = tokens()[row];
       now.head = head;
@@ -59,17 +64,25 @@ export default {
       if (at) at = [i, at[1]];
       if (last) show(last);
     };
+    // All steps of an answer as they are to be drawn, each with the question it answers.
+    const now_ = (answer) => {
+      const { sentence, head, causal, divide } = answer.ask;
+      const scores = drawn(answer.scores, kept, "scores", [sentence, head, divide]);
+      return { scores,
+        mask: answer.mask ? drawn(answer.mask, kept, "mask", answer.tokens.length) : null,
+        w: drawn(answer.weights, kept, "weights", [sentence, head, causal, divide, scores.cells]) };
+    };
     const show = (answer) => {
       last = answer;
       const count = answer.tokens.length;
       row = Math.min(row, count - 1);
       if (at && (at[0] >= count || at[1] >= count)) at = null;
       const steps = { scores: answer.scores, ...(answer.mask ? { mask: answer.mask } : {}), weights: answer.weights };
-      const w = drawn(answer.weights, kept, "weights");
-      const mask = answer.mask ? drawn(answer.mask, kept, "mask") : null;
+      const { w, mask } = now_(answer);
       const allowed = (i, j) => !mask || Number(mask.cells[i][j]) === 1;
       paintWords(answer.tokens, w, allowed);
-      fill(caption, CAPTIONS[now.head]);
+      const { head } = answer.ask;
+      fill(caption, head.length > 1 ? h("span.sub", place(head)) : null, CAPTIONS[head]);
       paintMatrices(answer, w, allowed);
       parts.tell(steps);
       read(answer, w);
@@ -126,7 +139,7 @@ export default {
       }));
     };
     const paintMatrices = (answer, w, allowed) => {
-      const step = view === "weights" ? w : drawn(answer.scores, kept, "scores");
+      const step = view === "weights" ? w : now_(answer).scores;
       const hidden = (i, j) => answer.mask && !allowed(i, j);
       const raw = (cells) => (view === "weights" ? cells : cells.map((line, i) => line.map((x, j) => (hidden(i, j) ? "-inf" : x))));
       const right = raw(step.right);
@@ -135,20 +148,23 @@ export default {
       const common = { rows: answer.tokens, columns: answer.tokens, masked: hidden, most, sums: view === "weights", at, move, here: () => at || [row, 0], room: parts.figure.clientWidth - 24 };
       const focus = matrices.contains(words.getRootNode().activeElement) ? [...matrices.querySelectorAll("svg.heat")].indexOf(words.getRootNode().activeElement) : -1;
       const differs = step.mine && !step.agrees;
-      const figures = [heat({ ...common, title: step.mine ? "yours" : step.old ? "yours, before" : "the reference", cells, old: step.old, kind: step.mine ? "mine" : "theirs" })];
+      const figures = [heat({ ...common, title: step.mine ? "yours" : step.old ? "your last answer" : step.lost ? "the reference: this save has no answer" : "the reference", cells, old: step.old, kind: step.mine ? "mine" : step.old ? "theirs before" : "theirs" })];
       if (differs) {
         const truth = hub.scene && answer.mask ? (i, j) => j > i : () => false;
         figures.push(heat({ ...common, masked: truth, title: "the reference", cells: view === "weights" ? step.right : step.right.map((line, i) => line.map((x, j) => (truth(i, j) ? "-inf" : x))), kind: "theirs" }));
         const gap = step.cells.map((line, i) => line.map((x, j) => (odd(x) || odd(step.right[i][j]) ? "nan" : Math.abs(x - step.right[i][j]))));
         const widest = Math.max(1e-6, largest(gap));
-        figures.push(heat({ ...common, masked: () => false, title: `the difference, up to ${text(widest, widest < 0.01 ? 5 : 2)}`, cells: gap, most: widest, sums: false, kind: "gap", label: short }));
+        const last_ = heat({ ...common, masked: () => false, title: "the difference", cells: gap, most: widest, sums: false, kind: "gap", label: short });
+        last_.append(legend(widest, false, "gap", { masked: false }));
+        figures.push(last_);
       }
       matrices.parentElement.classList.toggle("three", differs);
       const before = [...matrices.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
       fill(matrices, figures);
       matrices.querySelectorAll(".scroll").forEach((one, i) => (one.scrollLeft = before[i] || 0));
       if (focus >= 0) matrices.querySelectorAll("svg.heat")[Math.min(focus, figures.length - 1)].focus({ preventScroll: true });
-      fill(scale, legend(most, view !== "weights"));
+      const over = view === "weights" && step.cells.flat().some((x) => !odd(x) && (x > 1 + 1e-6 || x < -1e-6));
+      fill(scale, legend(most, view !== "weights", step.mine ? "mine" : "theirs", { masked: Boolean(answer.mask), lost: step.cells.flat().some((x) => x === "nan"), over }));
     };
     let due = false;
     const move = (cell, how) => {
@@ -169,14 +185,14 @@ export default {
         if (!best.length) told.push(": no weights to speak of; its row sums to ", rowSum(line).text, ".");
         else told.push(" attends to ", best.map(([x, k], n) => [n ? ", " : "", h("strong", words_[k]), ` ${text(x)}`]), "; its row sums to ", rowSum(line).text, ".");
       } else {
-        const score = drawn(answer.scores, kept, "scores").cells[i][j];
+        const score = now_(answer).scores.cells[i][j];
         told.push(" → ", h("strong", `“${words_[j]}”`), `: score ${text(score)}, weight `, h("strong", text(line[j], 3)), w.mine && !w.agrees ? `, reference ${text(w.right[i][j], 3)}` : "", ".");
       }
       fill(reading, told);
       announce(reading.textContent);
     };
     const ask = hub.asker("sentence", show);
-    const again = () => last && paintArcs(drawn(last.weights, kept, "weights"));
+    const again = () => last && paintArcs(now_(last).w);
     new ResizeObserver(again).observe(parts.figure);
     document.addEventListener("lab:theme", () => last && show(last));
     ask(now);

@@ -3,7 +3,7 @@
 import { h, s, fill, button, choice, toggle, moves } from "./dom.js";
 import { announce, chip, drawn, rowSum } from "./notes.js";
 import { frame } from "./frame.js";
-import { largest, odd, shade, text, short } from "./numbers.js";
+import { largest, odd, shade, text, short, theme } from "./numbers.js";
 import { unique } from "./dom.js";
 
 const WORDS = {
@@ -20,6 +20,7 @@ export default {
     const kept = {};
     let last = null;
     let until = 5;
+    let page = 0;
     const parts = frame(el, hub, {
       id: "steps", number: "4", title: "The four steps",
       lede: ["The whole formula, for one row. Each line is one step, with the function that took it and the file it stands in.", hub.live ? " The thin marks are the reference's: where they leave your bars, look at that step first." : ""],
@@ -47,17 +48,33 @@ export default {
     options();
     fill(parts.controls, h("div.group", h("label.select", h("span", "the row of"), select), heads, toggle("causal mask", now.causal, (causal) => ((now.causal = causal), ask(now))), play));
 
+    // All steps of an answer as they are to be drawn, each with the question it answers.
+    const now_ = (answer) => {
+      const { sentence, head, causal, row } = answer.ask;
+      const mine = [sentence, head, row];
+      const found = {};
+      for (const name of ["score", "scale"]) found[name] = drawn(answer[name], kept, name, mine);
+      if (answer.mask) found.mask = drawn(answer.mask, kept, "mask", [row, answer.tokens.length]);
+      found.softmax = drawn(answer.softmax, kept, "softmax", [...mine, causal, found.scale.cells]);
+      found.blend = drawn(answer.blend, kept, "blend", [...mine, causal]);
+      return found;
+    };
     const show = (answer) => {
       last = answer;
+      page = parts.figure.clientWidth;
       const names = Object.keys(WORDS).filter((name) => answer[name]);
-      const mask = answer.mask ? drawn(answer.mask, kept, "mask") : null;
+      const all = now_(answer);
+      const mask = all.mask || null;
+      // Score and scale share one scale, so that the division is seen.
+      const most = Math.max(1, ...["score", "scale"].flatMap((name) => [largest(all[name].cells), largest(all[name].right)]));
+      const least = Math.min(0, ...["score", "scale"].flatMap((name) => all[name].cells.concat(all[name].right)).map((x) => (odd(x) ? 0 : x)));
       const steps = Object.fromEntries(names.map((name) => [name, answer[name]]));
       const lines = names.map((name, i) => {
-        const step = drawn(answer[name], kept, name);
+        const step = all[name];
         const [title, says] = WORDS[name];
         return h("li", { class: `step ${i >= until ? "waiting" : ""}` },
-          h("div.stepname", h("span.stepnumber", name === "mask" ? "·" : String(i + 1 - (names.includes("mask") && i > 2 ? 1 : 0))), h("div", h("h3", title), h("p.sub", says), chip(answer[name]))),
-          h("div.scroll", { tabindex: 0, role: "group", "aria-label": `${WORDS[name][0]}, by word` }, name === "blend" ? vector(step) : strip(name, step, mask, answer.tokens)));
+          h("div.stepname", h("span.stepnumber", name === "mask" ? "·" : String(i + 1 - (names.includes("mask") && i > 2 ? 1 : 0))), h("div", h("h3", title), h("p.sub", says), chip(answer[name], "", hub), step.old ? h("p.sub", "drawn: your last answer") : step.lost ? h("p.sub", "drawn by the reference") : null)),
+          h("div.scroll", { tabindex: 0, role: "group", "aria-label": `${WORDS[name][0]}, by word` }, name === "blend" ? vector(step) : strips(name, step, mask, answer.tokens, { most, least, ghost: name === "scale" ? all.score : null })));
       });
       const before = [...parts.figure.querySelectorAll(".scroll")];
       const focused = before.indexOf(parts.figure.getRootNode().activeElement);
@@ -68,34 +85,41 @@ export default {
         if (i === focused) one.focus({ preventScroll: true });
       });
       parts.tell(steps);
-      parts.sources.replaceChildren();
-      const w = drawn(answer.softmax, kept, "softmax");
+      const w = all.softmax;
       announce(`${answer.tokens[now.row]}: ${answer.tokens.map((word, i) => `${word} ${text(w.cells[i])}`).join(", ")}`);
     };
-    const cell = (count) => {
-      const room = parts.figure.clientWidth - (parts.figure.clientWidth > 800 ? 375 : 110);
-      return Math.max(42, Math.min(64, Math.floor(room / count)));
+    // A row that does not fit is set in lines, as text is.
+    const strips = (name, step, mask, words, how) => {
+      const room = parts.figure.clientWidth - (parts.figure.clientWidth > 800 ? 375 : 24);
+      const fit = Math.floor(room / 42);
+      const lines = Math.ceil(words.length / Math.max(1, fit));
+      const each = Math.ceil(words.length / lines);
+      const cell = Math.max(42, Math.min(64, Math.floor(room / each)));
+      const drawings = Array.from({ length: lines }, (_, i) => strip(name, step, mask, words, { ...how, cell, from: i * each, to: Math.min(words.length, (i + 1) * each), low: lines > 1 }));
+      if (name !== "softmax") return drawings;
+      const told = rowSum(step.cells);
+      return [drawings, h("p", { class: `rowsum ${!step.mine && step.state !== "frozen" ? "plain" : told.right ? "ok" : "wrong"}` }, `Σ ${told.text}`)];
     };
     // Upright bars over the words; what the mask hides is hatched.
-    const strip = (name, step, mask, words) => {
+    const strip = (name, step, mask, words, { most: shared, least, ghost, cell: CELL, from, to, low: flat }) => {
       const weights = name === "softmax";
       const bool = name === "mask";
       const hidden = (j) => mask && (name === "mask" || weights) && Number(mask.cells[j]) !== 1;
-      const most = weights || bool ? 1 : Math.max(1, largest(step.cells), largest(step.right));
-      const height = bool ? 44 : 96;
-      const CELL = cell(words.length);
-      const low = Math.min(0, ...step.cells.concat(step.right).map((x) => (odd(x) ? 0 : x)));
+      const most = weights || bool ? 1 : shared;
+      const height = bool ? 44 : flat ? 84 : 96;
+      const low = weights || bool ? 0 : least;
       const base = low < 0 && !weights ? height / 2 : height - 4;
-      const room = low < 0 && !weights ? height / 2 - 8 : height - 22;
+      const room = low < 0 && !weights ? height / 2 - 16 : height - 24;
       const y = (x) => base - (Math.max(-most, Math.min(most, x)) / most) * room;
-      const width = words.length * CELL;
+      const width = (to - from) * CELL;
       const hatch = unique("hatch");
-      const svg = s("svg.strip", { viewBox: `0 0 ${width + 64} ${height + 24}`, width: width + 64, height: height + 24, role: "img",
-        class: `strip ${step.mine ? "mine" : "theirs"} ${step.old ? "old" : ""}`, "aria-label": `${WORDS[name][0]}: ${words.map((word, j) => `${word} ${bool ? (Number(step.cells[j]) ? "may" : "may not") : text(step.cells[j])}`).join(", ")}` },
+      const svg = s("svg.strip", { viewBox: `0 0 ${width} ${height + 24}`, width, height: height + 24, role: "img",
+        class: `strip ${step.mine ? "mine" : "theirs"} ${step.old ? "old" : ""}`, "aria-label": `${WORDS[name][0]}: ${words.slice(from, to).map((word, j) => `${word} ${bool ? (Number(step.cells[from + j]) ? "may" : "may not") : text(step.cells[from + j])}`).join(", ")}` },
         s("defs", s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect.hatchback", { width: 6, height: 6 }), s("path.hatch", { d: "M0 0V6", "stroke-width": 2.2 }))),
         bool ? null : s("path.base", { d: `M0 ${base}H${width}` }));
-      words.forEach((word, j) => {
-        const x = j * CELL + CELL / 2;
+      words.slice(from, to).forEach((word, nth) => {
+        const j = from + nth;
+        const x = nth * CELL + CELL / 2;
         const value = step.cells[j];
         const truth = step.right[j];
         if (bool) {
@@ -112,27 +136,29 @@ export default {
             svg.append(cell);
           }
           const top = y(value);
+          const before = ghost?.cells[j];
+          if (ghost && !odd(before)) svg.append(s("rect.ghost", { x: x - 13, y: Math.min(base, y(before)), width: 26, height: Math.max(0.75, Math.abs(y(before) - base)), rx: 1.5 }));
+          // The number stands beyond the bar and the reference's mark, so that neither crosses it.
+          const marks = [top, ...(odd(truth) ? [] : [y(truth)])];
+          const above = Math.max(10, Math.min(base, ...marks) - 4);
+          const under = Math.max(base, ...marks) + 12;
           svg.append(s("rect.upright", { x: x - 13, y: Math.min(base, top), width: 26, height: Math.max(0.75, Math.abs(top - base)), rx: 1.5 }));
-          if (!(hidden(j) && value === 0)) svg.append(s("text.num", { x, y: value < 0 ? top + 12 : Math.max(10, top - 4), "text-anchor": "middle" }, weights ? short(value) : text(value, 1)));
+          if (!(hidden(j) && value === 0)) svg.append(s("text.num.free", { x, y: value < 0 ? under : above, "text-anchor": "middle" }, weights ? short(value) : text(value, 1)));
         }
         if (!odd(truth) && !bool && step.state !== "frozen") svg.append(s("path.ticked", { d: `M${x - 16} ${y(truth)}h32` }));
         if (bool && step.mine && Number(value) !== Number(truth)) svg.append(s("path.ticked", { d: `M${x - 17} ${height / 2 + 19}h34` }));
         svg.append(s("text", { class: `word ${j === now.row ? "here" : ""}`, x, y: height + 16, "text-anchor": "middle" }, word.length > 7 ? `${word.slice(0, 6)}…` : word));
       });
-      if (weights) {
-        const told = rowSum(step.cells);
-        svg.append(s("text", { class: `sum ${told.right ? "" : "wrong"}`, x: width + 8, y: height / 2 }, `Σ ${told.text}`));
-      }
       return svg;
     };
     const vector = (step) => {
       const most = Math.max(largest(step.cells), largest(step.right));
-      const size = step.cells.length > 8 ? 22 : 56;
-      const rows = step.mine && !step.agrees ? [["yours", step.cells], ["reference", step.right]] : [[step.mine ? "yours" : "reference", step.cells]];
+      const size = step.cells.length > 8 ? Math.max(8, Math.min(22, Math.floor((parts.figure.clientWidth - 94) / step.cells.length))) : 56;
+      const rows = step.mine && !step.agrees ? [["yours", step.cells], ["reference", step.right]] : [[step.mine ? "yours" : step.old ? "before" : "reference", step.cells]];
       const svg = s("svg.vector", { viewBox: `0 0 ${step.cells.length * size + 70} ${rows.length * 34 + 8}`, width: step.cells.length * size + 70, height: rows.length * 34 + 8, role: "img", class: step.old ? "vector old" : "vector", "aria-label": `blend: ${step.cells.map((x) => text(x)).join(", ")}` });
       rows.forEach(([name, cells], r) => {
         cells.forEach((value, j) => {
-          const tint = odd(value) ? null : shade(value / most);
+          const tint = odd(value) ? null : shade(value / most, theme(), name === "yours" ? "mine" : "theirs");
           const cell = s("rect", { class: `cell ${odd(value) ? "lost" : ""}`, x: j * size + 1, y: r * 34 + 2, width: size - 2, height: 28, rx: 2 });
           if (tint) cell.style.fill = tint.fill;
           svg.append(cell);
@@ -147,7 +173,10 @@ export default {
       return svg;
     };
     const ask = hub.asker("steps", show);
+    parts.unsourced = true;
     document.addEventListener("lab:theme", () => last && show(last));
+    hub.on("verdict", () => last && [...parts.figure.querySelectorAll(".stepname .chip")].forEach((old, i) => old.replaceWith(chip(Object.keys(WORDS).filter((name) => last[name]).map((name) => last[name])[i], "", hub))));
+    new ResizeObserver(() => last && Math.abs(parts.figure.clientWidth - page) > 4 && show(last)).observe(parts.figure);
     ask(now);
   },
 };

@@ -6,11 +6,11 @@ import { odd, text } from "./numbers.js";
 
 const MEASURES = [
   ["spread", "spread of the scores", "standard deviation"],
-  ["entropy", "entropy of the weights", "nats; ln 16 = 2.77 is even"],
+  ["entropy", "entropy of the weights", "in nats; at ln 16 all are even"],
   ["largest", "largest weight", "of sixteen"],
   ["gradient", "gradient through softmax", "what reaches the scores"],
 ];
-const W = 240;
+const EVEN = Math.log(16);
 const H = 150;
 
 export default {
@@ -21,49 +21,64 @@ export default {
     const parts = frame(el, hub, {
       id: "width", number: "2", title: "Why divide by √d_k",
       lede: "Take vectors with entries of unit spread, the way they come out of a fresh layer, and make them wider. Their dot products spread as √d_k: softmax gives everything to one key, and hardly any gradient comes back through it. Divided, nothing of that happens.",
-      note: ["Each point is the mean over 32 random queries and 16 random keys, always the same ones. ", hub.live ? "All of it goes through your functions; the gradient is that of each row's largest weight with respect to its scores, by your softmax's own backward()." : "The gradient is that of each row's largest weight with respect to its scores."],
+      note: ["Each point is the mean over 32 random queries and 16 random keys, always the same ones. ", hub.live ? "All of it goes through your functions; the gradient is that of each row's largest weight with respect to its scores, by your softmax's own backward()." : "The gradient is that of each row's largest weight with respect to its scores.", " In words: how much that weight would move if the scores did. Even weights move a little; a weight that has all cannot move, so nothing is learnt; softmax learns most in between."],
     });
+    let W = 240;
+    const keys = h("span.keys.drawn");
     const pick = slider("d_k", widths, chosen, (d_k) => ((chosen = d_k), draw()));
-    fill(parts.controls, h("div.group", pick, h("span.keys", h("span.key.raw", "as they are"), h("span.key.divided", "divided by √d_k"))));
+    fill(parts.controls, h("div.group", pick, keys));
     const draw = () => {
       if (!answer) return;
+      const across = parts.figure.clientWidth;
+      const columns = across > 820 ? 4 : 2;
+      W = Math.max(132, Math.floor((across - 44 - (columns - 1) * 22) / columns));
+      fill(keys, ["raw", "divided"].map((name) => h("span.key", s("svg", { viewBox: "0 0 34 8", width: 34, height: 8, "aria-hidden": "true" },
+        s("g", { class: `curve ${name} ${owned(answer.curves[name], "spread") ? "mine" : "theirs"}` }, s("path", { d: "M0 4H34" }))), h("span", name === "raw" ? "as they are" : "divided by √d_k"))));
       fill(parts.figure, h("div.smalls", MEASURES.map(([key, title, unit]) => graph(key, title, unit, answer.curves))));
     };
-    const x = (d) => 30 + (Math.log2(d) - 1) * ((W - 44) / 8);
+    const x = (d) => 32 + (Math.log2(d) - 1) * ((W - 46) / 8);
+    // A curve is the learner's where each of its points is; null: nothing came back.
+    const owned = (points, key) => points.every((p) => p.yours && key in p.yours);
+    const of = (point, key, mine) => (mine ? point.yours[key] : point.right[key]);
+    const there = (v) => v != null && !odd(v);
     const graph = (key, title, unit, curves) => {
-      const of = (point, who) => point[who]?.[key] ?? point.right[key];
-      const all = Object.values(curves).flat().flatMap((p) => [of(p, "yours"), p.right[key]]).filter((v) => v != null && !odd(v));
-      const most = Math.max(...all) * 1.08;
+      const mine = Object.fromEntries(Object.entries(curves).map(([name, points]) => [name, owned(points, key)]));
+      const all = Object.entries(curves).flatMap(([name, points]) => points.flatMap((p) => [of(p, key, mine[name]), p.right[key]])).filter(there);
+      const top = key === "entropy" ? Math.max(EVEN, ...all) : Math.max(...all);
+      const most = top * 1.08;
       const y = (v) => H - 24 - Math.max(-1, Math.min(2, v / most)) * (H - 44);
-      const path = (points, who) => points.map((p) => [p.d_k, of(p, who)]).filter(([, v]) => v != null && !odd(v)).map(([d, v], i) => `${i ? "L" : "M"}${x(d).toFixed(1)} ${y(v).toFixed(1)}`).join("");
-      const svg = s("svg.graph", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${title} at d_k ${chosen}: ${["raw", "divided"].map((n) => `${n === "raw" ? "as they are" : "divided"} ${text(of(at(curves[n]), "yours"))}`).join(", ")}` },
-        s("path.frame", { d: `M30 ${H - 24}H${W - 10}` }),
-        [2, 8, 32, 128, 512].map((d) => s("text.axis", { x: x(d), y: H - 9, "text-anchor": "middle" }, d)),
-        [0, most / 1.08].map((v) => s("text.axis", { x: 26, y: y(v) + 3.5, "text-anchor": "end" }, text(v, most > 4 ? 0 : 1))),
+      const path = (name) => curves[name].map((p) => [p.d_k, of(p, key, mine[name])]).filter(([, v]) => there(v)).map(([d, v], i) => `${i ? "L" : "M"}${x(d).toFixed(1)} ${y(v).toFixed(1)}`).join("");
+      const here = (name) => of(at(curves[name]), key, mine[name]);
+      const words = (v) => (v === null ? "none" : text(v));
+      const lost = ["raw", "divided"].some((name) => here(name) === null);
+      const marks = W < 190 ? [2, 32, 512] : [2, 8, 32, 128, 512];
+      const svg = s("svg.graph", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": `${title} at d_k ${chosen}: ${["raw", "divided"].map((n) => `${n === "raw" ? "as they are" : "divided"} ${words(here(n))}`).join(", ")}` },
+        s("path.frame", { d: `M32 ${H - 24}H${W - 10}` }),
+        marks.map((d) => s("text.axis", { x: x(d), y: H - 9, "text-anchor": "middle" }, d)),
+        key === "entropy"
+          ? [s("path.even", { d: `M32 ${y(EVEN)}H${W - 10}` }), s("text.axis", { x: 28, y: y(EVEN) + 3.5, "text-anchor": "end" }, "ln 16"), s("text.axis", { x: 28, y: y(0) + 3.5, "text-anchor": "end" }, "0")]
+          : [0, top].map((v) => s("text.axis", { x: 28, y: y(v) + 3.5, "text-anchor": "end" }, text(v, most > 4 ? 0 : 2))),
         s("path.now", { d: `M${x(chosen)} ${12}V${H - 24}` }),
-        ["raw", "divided"].map((name) => {
-          const mine = curves[name].every((p) => p.yours?.[key] != null);
-          return s("g", { class: `curve ${name} ${mine ? "mine" : "theirs"}` },
-            s("path", { d: path(curves[name], "yours") }),
-            curves[name].map((p) => (p.right[key] == null || !mine ? null : s("path.truth", { d: `M${x(p.d_k) - 4} ${y(p.right[key])}h8` }))),
-            odd(of(at(curves[name]), "yours")) || of(at(curves[name]), "yours") == null ? null : s("circle", { cx: x(chosen), cy: y(of(at(curves[name]), "yours")), r: 4 }));
-        }));
-      const value = (name) => h("span", { class: `key ${name}` }, text(of(at(curves[name]), "yours")));
+        ["raw", "divided"].map((name) => s("g", { class: `curve ${name} ${mine[name] ? "mine" : "theirs"}` },
+          s("path", { d: path(name) }),
+          curves[name].map((p) => (!there(p.right[key]) || !mine[name] ? null : s("path.truth", { d: `M${x(p.d_k) - 4} ${y(p.right[key])}h8` }))),
+          there(here(name)) ? s("circle", { cx: x(chosen), cy: y(here(name)), r: 4 }) : null)),
+        lost ? s("text.lost", { x: W / 2, y: 24, "text-anchor": "middle" }, "no gradient came back") : null);
+      const value = (name) => h("span", name === "raw" ? "as is " : "divided ", h("b", { class: mine[name] ? "mine" : "theirs" }, words(here(name))));
       return h("figure.small", h("figcaption", title, h("span.sub", unit)), svg, h("p.values", value("raw"), value("divided")));
     };
     const at = (points) => points.find((p) => p.d_k === chosen);
     const ask = hub.asker("width", (found) => {
       answer = found;
       draw();
-      const steps = {};
-      for (const points of Object.values(found.curves)) {
-        for (const point of points) for (const step of point.states) {
-          if (!steps[step.function] || step.state !== "yours") steps[step.function] = { ...step, agrees: close(points), alone: false, right: [], yours: [] };
-        }
-      }
-      parts.tell(steps);
+      parts.tell(found.steps);
     });
-    const close = (points) => points.every((p) => p.yours && Object.entries(p.right).every(([key, v]) => p.yours[key] == null || Math.abs(p.yours[key] - v) <= 1e-5 * Math.max(1, Math.abs(v))));
+    let across = 0;
+    new ResizeObserver(() => {
+      if (Math.abs(parts.figure.clientWidth - across) < 4) return;
+      across = parts.figure.clientWidth;
+      draw();
+    }).observe(parts.figure);
     ask({});
   },
 };

@@ -22,8 +22,8 @@ export default {
     const show = (answer) => {
       last = answer;
       const steps = { self: answer.self, cross: answer.cross };
-      const own = drawn(answer.self, kept, "self");
-      const other = drawn(answer.cross, kept, "cross");
+      const own = drawn(answer.self, kept, "self", 0);
+      const other = drawn(answer.cross, kept, "cross", 0);
       const picks = () => [...parts.figure.querySelectorAll(".pick")];
       const focused = picks().indexOf(parts.figure.getRootNode().activeElement);
       fill(parts.figure, h("div.wirings",
@@ -65,7 +65,7 @@ export default {
       keys.forEach((word, j) => svg.append(s("text.keyword", { x: W - 92, y: y(j, keys.length) + 5 }, word)));
       const mine = { ...step, cells: weights[row], right: step.right[head][row] };
       const told = rowSum(weights[row]);
-      return h("section.half", h("h3", title, h("span.sub", sub)), svg, h("h4", `“${target[row]}” attends to`), bars(keys, mine, { label: `${title}: weights of ${target[row]}` }), h("p.line", h("span", { class: told.right ? "ok" : "wrong" }, `Σ = ${told.text}`)));
+      return h("section.half", h("h3", title, h("span.sub", sub)), svg, h("h4", `“${target[row]}” attends to`), bars(keys, mine, { label: `${title}: weights of ${target[row]}` }), h("p.line", h("span", { class: !step.mine && step.state !== "frozen" ? "plain" : told.right ? "ok" : "wrong" }, `Σ = ${told.text}`), step.old ? ": your last answer; this save has none." : step.lost ? ", drawn by the reference." : ""));
     };
     const ask = hub.asker("wiring", show);
     ask({});

@@ -49,17 +49,18 @@ def softmax(live: Live, scores: Step, temperature: float = 1.0) -> Step:
 def figures(scores: Step, weights: Step) -> dict[str, Any]:
     """Spread, entropy (nats), largest weight and size of the gradient, as means over the rows.
 
-    None stands for what the learner's functions did not compute.
+    yours: those that the learner's functions made: the spread needs the scores alone. What is not
+    in it is the reference's; a gradient that is None did not come back.
     """
-    mine: dict[str, Any] = measures(scores.value, weights.value, weights.gradient)
-    if scores.yours is None:
-        mine["spread"] = None
-    if weights.yours is None:
-        mine |= {"entropy": None, "largest": None}
-    if weights.yours is None or weights.gradient is None:
-        mine["gradient"] = None
+    mine: dict[str, Any] = {}
+    found = measures(scores.value, weights.value, weights.gradient)
+    if scores.yours is not None:
+        mine["spread"] = found["spread"]
+    if weights.yours is not None:
+        mine |= {name: found[name] for name in ("entropy", "largest")}
+        mine["gradient"] = found.get("gradient")
     return {
-        "yours": mine if any(each is not None for each in mine.values()) else None,
+        "yours": mine or None,
         "right": measures(scores.right, weights.right, weights.right_gradient),
     }
 

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from attention_katas.lab import scene
-from attention_katas.lab.live import Live
+from attention_katas.lab.live import Live, Step
 from attention_katas.lab.panels.lookup import figures, softmax
 
 
 def answer(live: Live, _: dict[str, Any]) -> dict[str, Any]:
-    """For each d_k the means over 32 random queries and 16 random keys of unit spread."""
+    """For each d_k the means over 32 random queries and 16 random keys of unit spread.
+
+    steps: by function, what became of it over all of these calls.
+    """
     curves: dict[str, list[Any]] = {"raw": [], "divided": []}
+    taken: dict[str, list[Step]] = {}
     for name, function in (("raw", "attention_scores"), ("divided", "scaled_scores")):
         for width in scene.WIDTHS:
             scores = live.step(function, scene.random_vectors(width))
             weights = softmax(live, scores)
-            curves[name].append(
-                {
-                    "d_k": width,
-                    **figures(scores, weights),
-                    "states": [scores.words(), weights.words()],
-                }
-            )
-    return {"curves": curves}
+            for step in (scores, weights):
+                taken.setdefault(step.function, []).append(step)
+            curves[name].append({"d_k": width, **figures(scores, weights)})
+    return {"curves": curves, "steps": {name: together(each) for name, each in taken.items()}}
+
+
+def together(steps: Sequence[Step]) -> dict[str, Any]:
+    """Many calls of one function as one: the first that failed stands for all, if one did."""
+    failed = (each for each in steps if each.yours is None or each.backward)
+    step = min(failed, key=lambda each: each.yours is not None, default=steps[0])
+    told: dict[str, Any] = {**step.words(), "right": []}
+    if step.yours is not None:
+        answers = [each.yours for each in steps if each.yours is not None]
+        told["yours"] = []
+        told["agrees"] = all(each.agrees for each in steps)
+        told["alone"] = all(each.is_right_alone for each in steps)
+        told["cells"] = sum(answer.numel() for answer in answers)
+        told["nan"] = sum(int(answer.isnan().sum()) for answer in answers)
+        told["inf"] = sum(int(answer.isinf().sum()) for answer in answers)
+        told["finite"] = not told["nan"] and not told["inf"]
+        told["gradient"] = all(
+            each.gradient is not None for each in steps if each.right_gradient is not None
+        )
+    return told
