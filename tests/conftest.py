@@ -78,7 +78,7 @@ def submission_of(catalog: Catalog, name: str, source: str, **others: str) -> Su
 @pytest.fixture(scope="session", autouse=True)
 def shared_workshop() -> Iterator[None]:
     """A place for the workshop that tests of commands share; see `kata` in test_cli."""
-    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+    with tempfile.TemporaryDirectory(prefix="kata-probe-") as folder:
         os.environ["KATA_TEST_RUNTIME"] = folder
         yield
         del os.environ["KATA_TEST_RUNTIME"]
@@ -119,9 +119,9 @@ FLAGS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """One browser for all tests."""
+    """One browser for a module: its driver keeps an event loop, and others need their own."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="no browser tests: pip install -e '.[browser]'"
     )

@@ -56,7 +56,7 @@ class Traces:
     descriptors: int
 
 
-OTHERS = ("kata-probe-", "attention-katas-")
+OTHERS = ("kata-probe-", "kata-lab-", "kata-notebook-", "attention-katas-")
 
 
 def traces() -> Traces:

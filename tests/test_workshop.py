@@ -81,14 +81,14 @@ class Place:
 @pytest.fixture
 def short():
     """A folder with a short name: that of a socket may not be long."""
-    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+    with tempfile.TemporaryDirectory(prefix="kata-probe-") as folder:
         yield Path(folder)
 
 
 @pytest.fixture(scope="module")
 def home():
     """A folder that lasts through the file, so that its workshop is started but a few times."""
-    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+    with tempfile.TemporaryDirectory(prefix="kata-probe-") as folder:
         yield Path(folder)
         kata("workshop", "stop", cwd=folder, XDG_RUNTIME_DIR=folder)
 
