@@ -73,7 +73,8 @@ document.addEventListener("lab:shown", (event) => {
 });
 """
 ECHO = """(count) => new Promise((done) => {
-  const line = new WebSocket(`ws://${location.host}/line${location.search}`);
+  const token = encodeURIComponent(sessionStorage.getItem("kata-lab-token"));
+  const line = new WebSocket(`ws://${location.host}/line?token=${token}`);
   const times = [];
   let sent;
   const send = () => { sent = performance.now(); line.send('{"panel": "echo", "id": 0}'); };
