@@ -36,7 +36,7 @@ from attention_katas.learner.start import Learners, start_learners
 from attention_katas.submission import Submission
 from attention_katas.workspace import Workspace
 
-CALL_SECONDS = 0.5  # for one call while somebody drags: a loop is over within a second
+CALL_SECONDS = 0.4  # for one call while somebody drags: a loop is over within a second
 MEASURE_SECONDS = 5.0  # for one call that is timed
 STOPS = 3  # so often is a file tried again that had to be stopped
 RENEW_SECONDS = 40.0  # of calls, after which a process is replaced: its processor time is limited
