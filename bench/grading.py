@@ -450,7 +450,7 @@ def main() -> None:
     parser.add_argument(
         "--short", action="store_true", help="smaller classes: some ten minutes instead of forty"
     )
-    parser.add_argument("--quick", action="store_true", help="to see that it works: under 40 s")
+    parser.add_argument("--quick", action="store_true", help="to see that it works: about a minute")
     parser.add_argument(
         "--peers", type=Path, default=ROOT / ".bench", help="where bench/setup put them"
     )
