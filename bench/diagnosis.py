@@ -1,7 +1,7 @@
 """Does the diagnosis call mistakes by their name, and nothing else?  python bench/diagnosis.py
 
 Known mistakes as they stand in mistakes.py; two at once, put together from the text of both;
-each in other styles (harness/attention_katas/dev/respell.py), by which only the spelling changes;
+each in other styles (bench/rewrite/), by which only the spelling changes;
 each as if nobody had catalogued it (left out, with all that goes by its name): then no name may
 be given, unless it is that of a mistake that no input tells from it; and the harmless look-alikes.
 Each is judged as a learner's file is, in a learner process, by all hidden tests. --quick takes a
@@ -33,13 +33,13 @@ class Bench:
     """One judge for all katas, with the time that each diagnosis took."""
 
     def __init__(self, judge, catalog, pairs):
-        from attention_katas.examiner.diagnosis import inquiry
+        from attention_katas.diagnosis import diagnose
 
         self.judge, self.catalog = judge, catalog
         self.pairs, self.chance = pairs, random.Random(7)
         self.milliseconds, self.seed = [], 0
-        self.inquiry, self.diagnose = inquiry, inquiry.diagnose
-        inquiry.diagnose = self._timed
+        self.inquiry, self.diagnose = diagnose, diagnose.diagnose
+        diagnose.diagnose = self._timed
 
     def shuffled(self, items):
         items = list(items)
@@ -52,14 +52,14 @@ class Bench:
         self.milliseconds.append((time.perf_counter() - started) * 1000)
         return found
 
-    def names(self, kata, source, suspect=False):
+    def names(self, kata, source, false_alarms=False):
         """The causes told of a file, and how many milliseconds that took."""
-        from attention_katas.submission import Submission
+        from attention_katas.packs.submission import Submission
 
         self.seed += 1
         file = Submission(kata, {kata.module: source}, kata.file, {kata.module: frozenset()})
         self.milliseconds.clear()
-        verdict = self.judge.judge(file, seed=self.seed, suspect=suspect)
+        verdict = self.judge.judge(file, seed=self.seed, false_alarms=false_alarms)
         told = [d for d in verdict.diagnoses if d.kind != "earlier work"]
         broken = [d for d in told if not d.function]
         if broken:
@@ -72,8 +72,8 @@ class Bench:
 
 def chosen(kata):
     """The entries of a kata with their functions."""
-    from attention_katas.examiner.judge import load_module
-    from attention_katas.mistakes import entries_in
+    from attention_katas.authoring.mistakes import entries_in
+    from attention_katas.judge.judge import load_module
 
     return entries_in(load_module(kata.mistakes))
 
@@ -84,7 +84,7 @@ def name_of(entry):
 
 def known(bench, kata, sample):
     """Every mistake and convention as it stands."""
-    from attention_katas.mistakes import source_of
+    from attention_katas.authoring.mistakes import source_of
 
     for entry, _ in sample(chosen(kata)):
         if not entry.harmless:
@@ -94,8 +94,9 @@ def known(bench, kata, sample):
 
 def respelled(bench, kata, sample):
     """Every mistake in every other style that changes its text."""
-    from attention_katas.dev.respell import STYLES, plain, respell
-    from attention_katas.mistakes import source_of
+    from rewrite.respell import STYLES, plain, respell
+
+    from attention_katas.authoring.mistakes import source_of
 
     for entry, _ in sample(chosen(kata)):
         if entry.harmless:
@@ -112,7 +113,7 @@ def respelled(bench, kata, sample):
 
 def pairs(bench, kata, sample):
     """Two at once."""
-    from attention_katas.mistakes import MISTAKE, source_of_both
+    from attention_katas.authoring.mistakes import MISTAKE, source_of_both
 
     entries = [e for e, _ in chosen(kata) if e.kind == MISTAKE and not e.like and not e.random]
     found = []
@@ -139,12 +140,12 @@ def alike(kata, found):
     """
     import torch
 
-    from attention_katas import probing
+    from attention_katas.authoring import probing
     from attention_katas.devices import Device
-    from attention_katas.examiner.conversation import Call
-    from attention_katas.examiner.diagnosis import behaviour
-    from attention_katas.examiner.judge import load_module
-    from attention_katas.examiner.plugin import Draw
+    from attention_katas.diagnosis import equivalence
+    from attention_katas.judge.fixtures import Draw
+    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.proxy import Call
 
     probes = load_module(kata.folder / "probes.py")
     reference = load_module(kata.reference)
@@ -160,11 +161,11 @@ def alike(kata, found):
                     call = with_gradients(getattr(reference, function), call)
                 calls.append(call)
         groups = []
-        with behaviour.quiet():
+        with equivalence.quiet():
             for name, namespace in executed(kata, found, function):
-                does = [behaviour.observed(namespace[function], call) for call in calls]
+                does = [equivalence.observed(namespace[function], call) for call in calls]
                 for others, shown in groups:
-                    if all(map(behaviour.alike, does, shown, calls)):
+                    if all(map(equivalence.alike, does, shown, calls)):
                         others.append(name)
                         break
                 else:
@@ -176,7 +177,7 @@ def alike(kata, found):
 
 
 def with_gradients(reference, call):
-    from attention_katas.examiner.conversation import copy_of, mapped
+    from attention_katas.judge.proxy import copy_of, mapped
 
     call.args = mapped(call.args, lambda t: copy_of(t).requires_grad_(t.is_floating_point()))
     call.upstream = reference(*call.args, **call.kwargs).detach() + 1
@@ -185,7 +186,7 @@ def with_gradients(reference, call):
 
 def executed(kata, found, function):
     """The namespaces of the single entries and of the pairs of one function, by name."""
-    from attention_katas.mistakes import source_of
+    from attention_katas.authoring.mistakes import source_of
 
     only = len(kata.functions) == 1
     texts = [("the reference", kata.reference.read_text(encoding="utf-8"))]
@@ -209,7 +210,7 @@ def executed(kata, found, function):
 
 def left_out(bench, kata, sample):
     """Every mistake as if nobody had catalogued it, nor what goes by the same name."""
-    from attention_katas.mistakes import entries_in, source_of
+    from attention_katas.authoring.mistakes import entries_in, source_of
 
     entries = chosen(kata)
     knowledge = bench.judge._known(reference_file(kata))
@@ -231,12 +232,12 @@ def same(kata, entries, entry, told):
     """What was named does exactly what the mistake does, to every probe: algebra, not a guess."""
     import torch
 
-    from attention_katas import mistakes, probing
+    from attention_katas.authoring import mistakes, probing
     from attention_katas.devices import Device
-    from attention_katas.examiner.conversation import Call
-    from attention_katas.examiner.diagnosis import behaviour
-    from attention_katas.examiner.judge import load_module
-    from attention_katas.examiner.plugin import Draw
+    from attention_katas.diagnosis import equivalence
+    from attention_katas.judge.fixtures import Draw
+    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.proxy import Call
 
     functions = {other.id: function for other, function in entries}
     probes = load_module(kata.folder / "probes.py")
@@ -247,15 +248,15 @@ def same(kata, entries, entry, told):
         for question in probing.questions(probe(draw)):
             call = Call("", question.args, question.kwargs, "", [], [])
             call.tolerance = question.tolerance
-            mine = behaviour.observed(functions[entry.id], call)
-            if not behaviour.alike(mine, behaviour.observed(named, call), call):
+            mine = equivalence.observed(functions[entry.id], call)
+            if not equivalence.alike(mine, equivalence.observed(named, call), call):
                 return False
     print(f"  {kata.name}: {entry.id} is {' and '.join(told)}, by algebra", flush=True)
     return True
 
 
 def reference_file(kata):
-    from attention_katas.submission import Submission
+    from attention_katas.packs.submission import Submission
 
     source = kata.reference.read_text(encoding="utf-8")
     return Submission(kata, {kata.module: source}, kata.file, {kata.module: frozenset()})
@@ -263,11 +264,11 @@ def reference_file(kata):
 
 def harmless(bench, kata, sample):
     """The look-alikes, looked at as if they were suspected."""
-    from attention_katas.mistakes import source_of
+    from attention_katas.authoring.mistakes import source_of
 
     for entry, _ in sample(chosen(kata)):
         if entry.harmless:
-            causes, symptoms, took = bench.names(kata, source_of(kata, entry), suspect=True)
+            causes, symptoms, took = bench.names(kata, source_of(kata, entry), false_alarms=True)
             yield entry.id, not any(causes) and not symptoms, causes or symptoms, took
 
 
@@ -279,8 +280,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=100, help="at most so many for each kata")
     options = parser.parse_args()
 
-    from attention_katas.catalog import load_catalog
-    from attention_katas.running import open_judge
+    from attention_katas.packs.catalog import load_catalog
+    from attention_katas.service.local import open_judge
 
     catalog, counts = load_catalog(), collections.Counter()
     katas = [catalog[options.kata]] if options.kata else catalog.ready

@@ -89,8 +89,8 @@ class Bench:
     """A folder with classes, and a secret that gives all of them the same inputs."""
 
     def __init__(self, folder: Path, sizes: Sizes) -> None:
-        from attention_katas.catalog import load_catalog
         from attention_katas.grading import engine, formats
+        from attention_katas.packs.catalog import load_catalog
 
         self.folder, self.sizes = folder, sizes
         self.catalog = load_catalog()

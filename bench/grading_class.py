@@ -21,10 +21,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from attention_katas.catalog import Catalog, Kata
-from attention_katas.dev.respell import STYLES, plain, respell
-from attention_katas.examiner.judge import load_module
-from attention_katas.mistakes import HARMLESS, MISTAKE, Mistake, mistakes_in, source_of
+from rewrite.respell import STYLES, plain, respell
+
+from attention_katas.authoring.mistakes import HARMLESS, MISTAKE, Mistake, mistakes_in, source_of
+from attention_katas.judge.judge import load_module
+from attention_katas.packs.catalog import Catalog, Kata
 
 ROOT = Path(__file__).resolve().parents[1]
 DECK = 10  # students

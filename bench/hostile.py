@@ -22,8 +22,8 @@ sys.path.insert(0, str(ROOT))
 
 def attacks(seconds: float):
     """Judge every file (as many as fit into `seconds`); counts of what happened."""
-    from attention_katas.catalog import load_catalog
-    from attention_katas.running import open_judge
+    from attention_katas.packs.catalog import load_catalog
+    from attention_katas.service.local import open_judge
     from tests.hostility import FILES, LIMITS, judged, left_behind, traces, wanted
 
     catalog, files = load_catalog(), list(FILES)
@@ -69,11 +69,11 @@ def deaths(seconds: float):
 
 def cost_of_locks(rounds: int) -> tuple[float, float]:
     """Median milliseconds of one check in a fresh fork: (without locks, with all of them)."""
-    from attention_katas.learner import locks, runner, wire, zygote
-    from attention_katas.learner.locks import landlock
-    from attention_katas.running import PACKAGE
+    from attention_katas.sandbox import forkserver, restrictions, runner, wire
+    from attention_katas.sandbox.restrictions import landlock
+    from attention_katas.service.local import PACKAGE
 
-    zygote.warm_up()
+    forkserver.warm_up()
     ruleset = landlock.prepare([PACKAGE, ROOT / "katas", ROOT / "reference"])
     source = "import torch\ndef f(x):\n    e = x.exp()\n    return e / e.sum(-1, keepdim=True)\n"
     load = {"do": "load", "module": "m", "sources": {"m": source}, "functions": ["f"]}
@@ -84,12 +84,12 @@ def cost_of_locks(rounds: int) -> tuple[float, float]:
         parent, pid = os.getpid(), os.fork()
         if not pid:
             if locked:
-                locks.put_on_all((), parent, ruleset, memory_mb=1024, cpu_seconds=60)
-            learner, sent = runner.Runner(), {}
-            learner.answer(load, {})
+                restrictions.apply_all((), parent, ruleset, memory_mb=1024, cpu_seconds=60)
+            worker, sent = runner.Runner(), {}
+            worker.answer(load, {})
             call = {"do": "call", "id": 1, "function": "f", "device": "cpu"}
             call |= {"kwargs": wire.pack({}, {}), "args": wire.pack([torch.ones(3, 5)], sent)}
-            learner.answer(call, sent)
+            worker.answer(call, sent)
             os._exit(0)
         os.waitpid(pid, 0)
         return (time.perf_counter() - started) * 1e3
@@ -100,17 +100,17 @@ def cost_of_locks(rounds: int) -> tuple[float, float]:
 
 def cost_of_canary(rounds: int) -> float:
     """Median milliseconds of the short canary, as every judging process pays it."""
-    from attention_katas.catalog import load_catalog
-    from attention_katas.examiner import canary
-    from attention_katas.learner.start import start_learners
-    from attention_katas.running import hidden_paths
+    from attention_katas.judge import ban_check
+    from attention_katas.packs.catalog import load_catalog
+    from attention_katas.sandbox.start import start_workers
+    from attention_katas.service.local import hidden_paths
 
     bans, found = ("attention", "softmax"), []
-    with start_learners(hidden_paths(load_catalog())) as learners:
-        learners.give_back(learners.take("warm", bans))
+    with start_workers(hidden_paths(load_catalog())) as workers:
+        workers.give_back(workers.take("warm", bans))
         for _ in range(rounds):
             started = time.perf_counter()
-            canary.check(learners, bans, canary.SHORT)
+            ban_check.check(workers, bans, ban_check.SHORT)
             found.append((time.perf_counter() - started) * 1e3)
     return statistics.median(found)
 

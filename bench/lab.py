@@ -28,8 +28,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from attention_katas.catalog import load_catalog
-from attention_katas.workspace import create
+from attention_katas.packs.catalog import load_catalog
+from attention_katas.packs.workspace import create
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "harness" / "attention_katas" / "lab" / "page"

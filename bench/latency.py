@@ -5,7 +5,7 @@ In one run, one after the other, so that a slow machine is slow for all:
 - `kata watch --plain` in a workspace of its own: from just before an editor's save (a temporary
   file that is renamed) to the verdict's first line on its output. Right and wrong code take turns;
   wrong code is diagnosed as well. Once more with --spawn, as where forking cannot serve.
-- `kata run softmax` with the workshop and without (--cold), beside a bare `import torch`.
+- `kata run softmax` with the daemon and without (--cold), beside a bare `import torch`.
 - The same file, judged by plain pytest on a short test file, and by torch-judge, if that is there
   (pip install --no-deps torch-judge).
 
@@ -120,8 +120,8 @@ class Watch:
 
 
 def wait_until_warm(environment: dict[str, str]) -> None:
-    """What a workshop does in its first seconds, between verdicts, is not what is measured."""
-    status = [*KATA, "workshop", "status"]
+    """What a daemon does in its first seconds, between verdicts, is not what is measured."""
+    status = [*KATA, "daemon", "status"]
     for _ in range(60):
         told = subprocess.run(status, env=environment, capture_output=True, encoding="utf-8")
         if "is running" in told.stdout and "warming up" not in told.stdout:
@@ -155,7 +155,7 @@ def seconds(command: list[str], **options: object) -> float:
 
 @contextlib.contextmanager
 def workspace() -> Iterator[tuple[Path, dict[str, str]]]:
-    """A learner's folder, and an environment whose workshop is nobody else's."""
+    """A learner's folder, and an environment whose daemon is nobody else's."""
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         environment = {
             **os.environ,
@@ -169,7 +169,7 @@ def workspace() -> Iterator[tuple[Path, dict[str, str]]]:
         try:
             yield space, environment
         finally:
-            seconds([*KATA, "workshop", "stop"], env=environment)
+            seconds([*KATA, "daemon", "stop"], env=environment)
 
 
 def main() -> None:
@@ -192,7 +192,7 @@ def main() -> None:
         watch.close()
         print(f"{'... a spawned process':33}", *(f"{k} {v:.0f} " for k, v in spawned.items()))
 
-        watch = Watch(space, "softmax", environment)  # leaves the right answer, and a workshop
+        watch = Watch(space, "softmax", environment)  # leaves the right answer, and a daemon
         watch.save(True)
         watch.close()
         run = [*KATA, "run", "softmax"]

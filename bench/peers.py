@@ -254,9 +254,9 @@ def ended(pid: int, seconds: float) -> bool:
 
 def ask_us(answers: Iterable[Answer]) -> list[Word]:
     """Our judge on all of them, one after the other, with the processes that it always has."""
-    from attention_katas.catalog import load_catalog
-    from attention_katas.running import open_judge
-    from attention_katas.submission import Submission
+    from attention_katas.packs.catalog import load_catalog
+    from attention_katas.packs.submission import Submission
+    from attention_katas.service.local import open_judge
 
     catalog, found = load_catalog(), []
     with open_judge(catalog, catalog.ready, "cpu") as judge:

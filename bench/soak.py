@@ -28,17 +28,17 @@ RIGHT = "def scaled_scores(q, k):\n    return (q * q.size(-1) ** -0.5) @ k.trans
 
 def work(folder: str) -> None:
     """The worker: judge and record until killed."""
-    from attention_katas import running
-    from attention_katas.catalog import load_catalog
     from attention_katas.cli.shared import progress_of
-    from attention_katas.intake import take_in
-    from attention_katas.workspace import Workspace
+    from attention_katas.packs.catalog import load_catalog
+    from attention_katas.packs.precheck import read_submission
+    from attention_katas.packs.workspace import Workspace
+    from attention_katas.service import local
 
     catalog, space = load_catalog(), Workspace(Path(folder))
     progress, kata = progress_of(space), catalog["scale"]
-    with running.open_judge(catalog, [kata]) as judge:
+    with local.open_judge(catalog, [kata]) as judge:
         while True:
-            verdict = judge.judge(take_in(catalog, kata, space.path(kata)))
+            verdict = judge.judge(read_submission(catalog, kata, space.path(kata)))
             progress.record(verdict, "")
             print(verdict.outcome, flush=True)
 
@@ -64,7 +64,7 @@ class Worker:
         return line if line.endswith("\n") else ""
 
     def family(self) -> dict[str, list[int]]:
-        from attention_katas.learner.locks.linux import children_of
+        from attention_katas.sandbox.restrictions.linux import children_of
 
         zygotes = children_of(self.process.pid)
         templates = [pid for zygote in zygotes for pid in children_of(zygote)]
@@ -86,11 +86,11 @@ def alive(pid: int) -> bool:
 
 def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     """Kill `times` processes; counts of what was reported, lost and left."""
-    from attention_katas.catalog import load_catalog
     from attention_katas.cli.shared import progress_of
-    from attention_katas.running import Job, run
-    from attention_katas.verdict import COULD_NOT_GRADE, CRASHED, PASSED
-    from attention_katas.workspace import Workspace, create
+    from attention_katas.packs.catalog import load_catalog
+    from attention_katas.packs.workspace import Workspace, create
+    from attention_katas.service.local import Job, run
+    from attention_katas.verdict.data import COULD_NOT_GRADE, CRASHED, PASSED
 
     catalog = load_catalog()
     create(folder, catalog)

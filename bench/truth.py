@@ -23,8 +23,8 @@ sys.path.insert(0, str(ROOT))
 
 def work(catalog):
     """(right?, kata, label, source, siblings) of everything to be judged."""
-    from attention_katas import mistakes
-    from attention_katas.examiner.judge import load_module
+    from attention_katas.authoring import mistakes
+    from attention_katas.judge.judge import load_module
     from tests.variants import FILES, siblings
 
     for kata in catalog.ready:
@@ -41,9 +41,9 @@ def work(catalog):
 
 def judge_share(share: int, shares: int, right_seeds: int, wrong_seeds: int, spare: float):
     """One process's part: (right?, kata, label, seed, outcome, message) of every judgement."""
-    from attention_katas.catalog import load_catalog
-    from attention_katas.running import open_judge
-    from attention_katas.submission import Submission
+    from attention_katas.packs.catalog import load_catalog
+    from attention_katas.packs.submission import Submission
+    from attention_katas.service.local import open_judge
 
     catalog, found, started = load_catalog(), [], time.monotonic()
     everything = list(work(catalog))
@@ -62,7 +62,7 @@ def judge_share(share: int, shares: int, right_seeds: int, wrong_seeds: int, spa
                     submission = Submission(kata, sources, kata.file, nothing)
                     if seed and seed % 50 == 0:
                         # A process serves one judging, not hundreds: torch.jit keeps what it made.
-                        judge.learners.restart()
+                        judge.workers.restart()
                     verdict = judge.judge(submission, seed, until_failure=True)
                     found.append((right, name, label, seed, verdict.outcome, verdict.message))
                     if right != (verdict.outcome == "passed"):

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from attention_katas.catalog import load_catalog
-from attention_katas.workspace import create
+from attention_katas.packs.catalog import load_catalog
+from attention_katas.packs.workspace import create
 
 PICTURES = Path(__file__).parent / "lab"
 COMMAND = (sys.executable, "-m", "attention_katas", "lab", "--no-browser", "--port", "0")

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from attention_katas.catalog import Catalog, load_catalog
-from attention_katas.submission import Submission, still_stub
-from attention_katas.verdict import Verdict
+from attention_katas.packs.catalog import Catalog, load_catalog
+from attention_katas.packs.submission import Submission, still_stub
+from attention_katas.verdict.data import Verdict
 
 if TYPE_CHECKING:
-    from attention_katas.examiner.judge import Judge
+    from attention_katas.judge.judge import Judge
     from tests.labs import Running
 
 # No test leaves a process behind, or uses that of another one, unless it means to.
@@ -41,7 +41,7 @@ def catalog() -> Catalog:
 @pytest.fixture(scope="session")
 def judge(catalog: Catalog) -> Iterator[Judge]:
     """Every check in a fork of its own where that can be, else as the system allows."""
-    from attention_katas.running import open_judge
+    from attention_katas.service.local import open_judge
 
     with open_judge(catalog, catalog.ready, "cpu") as found:
         yield found
@@ -50,7 +50,7 @@ def judge(catalog: Catalog) -> Iterator[Judge]:
 @pytest.fixture(scope="session")
 def spawned_judge(catalog: Catalog) -> Iterator[Judge]:
     """As on systems that cannot fork."""
-    from attention_katas.running import open_judge
+    from attention_katas.service.local import open_judge
 
     with open_judge(catalog, catalog.ready, "cpu", spawn=True) as found:
         yield found
@@ -76,15 +76,15 @@ def submission_of(catalog: Catalog, name: str, source: str, **others: str) -> Su
 
 
 @pytest.fixture(scope="session", autouse=True)
-def shared_workshop() -> Iterator[None]:
-    """A place for the workshop that tests of commands share; see `kata` in test_cli."""
+def shared_daemon() -> Iterator[None]:
+    """A place for the daemon that tests of commands share; see `kata` in test_cli."""
     with tempfile.TemporaryDirectory(prefix="kata-probe-") as folder:
         os.environ["KATA_TEST_RUNTIME"] = folder
         yield
         del os.environ["KATA_TEST_RUNTIME"]
         if any(Path(folder).glob("attention-katas/*.sock")):
             environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
-            command = [sys.executable, "-m", "attention_katas", "workshop", "stop"]
+            command = [sys.executable, "-m", "attention_katas", "daemon", "stop"]
             subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 

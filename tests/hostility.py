@@ -9,11 +9,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from attention_katas.catalog import Catalog
-from attention_katas.learner.limits import Limits
-from attention_katas.learner.locks.linux import children_of
-from attention_katas.submission import Unreadable, submission
-from attention_katas.verdict import BROKEN, Verdict
+from attention_katas.packs.catalog import Catalog
+from attention_katas.packs.submission import Unreadable, submission
+from attention_katas.sandbox.limits import Limits
+from attention_katas.sandbox.restrictions.linux import children_of
+from attention_katas.verdict.data import BROKEN, Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted((ROOT / "tests" / "hostile").glob("*/*.py"))
@@ -89,11 +89,11 @@ def _entries(place: Path) -> list[Path]:
 def strangers() -> set[int]:
     """Descendants of this process that are no zygote, template, or learner made ahead."""
     found: set[int] = set()
-    for zygote in children_of(os.getpid()):
-        for template in children_of(zygote):
-            learners = children_of(template)
-            found |= {below for learner in learners for below in children_of(learner)}
-            found |= set(learners[AHEAD:])
+    for forkserver in children_of(os.getpid()):
+        for template in children_of(forkserver):
+            workers = children_of(template)
+            found |= {below for worker in workers for below in children_of(worker)}
+            found |= set(workers[AHEAD:])
     return found
 
 

@@ -13,17 +13,17 @@ from pathlib import Path
 
 from websockets.sync.client import ClientConnection, connect
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Catalog
-from attention_katas.lab import scene, server
+from attention_katas.lab import examples, server
 from attention_katas.lab.lab import Lab
-from attention_katas.progress import Progress
-from attention_katas.workspace import create
+from attention_katas.packs.catalog import Catalog
+from attention_katas.packs.progress import Progress
+from attention_katas.packs.workspace import create
+from attention_katas.verdict import data as v
 
 TOKEN = "a-token-for-tests"
 LOOKUP = {
     "query": [0.9, 0.7],
-    "values": [list(each) for each in scene.VALUES],
+    "values": [list(each) for each in examples.VALUES],
     "d_k": 2,
     "divide": True,
     "temperature": 1,

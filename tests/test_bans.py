@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attention_katas import banned
-from attention_katas.learner import bans
+from attention_katas.sandbox import bans
 
 
 def test_a_kata_bans_only_its_own(submit):

@@ -4,7 +4,7 @@ import collections
 
 import pytest
 
-from attention_katas.catalog import load_catalog
+from attention_katas.packs.catalog import load_catalog
 from bench import grading_class
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from attention_katas.catalog import Catalog, problems
 from attention_katas.errors import BadContent, NoSuchKata
+from attention_katas.packs.catalog import Catalog, problems
 
 GOOD = """
 format = 1

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from attention_katas import cli
-from attention_katas.examiner import canary, probes
+from attention_katas.judge import ban_check
+from attention_katas.sandbox import selftest
 from tests.hostility import FILES
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +24,7 @@ LAYERS = [
     {"cli", "notebook"},
     {"classroom", "lab"},
     {"doctor", "dev", "certificate", "watch", "grading"},
-    {"workshop"},
+    {"daemon"},
     {"running"},
     {"reports"},
     {"examiner"},
@@ -157,7 +158,9 @@ def test_the_learner_process_imports_nothing_else_of_ours():
 def test_the_figures_of_docs_security():
     text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
     families = ("softmax", "attention")
-    routes = sum(len(canary.routes(f, canary.SHORT, canary.FULL, canary.SLOW)) for f in families)
-    assert f"tries {len(probes.ACTS)} forbidden acts" in text
+    routes = sum(
+        len(ban_check.routes(f, ban_check.SHORT, ban_check.FULL, ban_check.SLOW)) for f in families
+    )
+    assert f"tries {len(selftest.ATTEMPTS)} forbidden acts" in text
     assert f"holds {len(FILES)} files" in text
     assert f"({routes} of them are tried" in " ".join(text.split())

@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 
 from attention_katas import __version__
-from attention_katas.catalog import load_catalog
 from attention_katas.classroom import course, package, writing
 from attention_katas.errors import KataError
+from attention_katas.packs.catalog import load_catalog
 from tests import actions
 from tests.test_cli import SIX, kata
 

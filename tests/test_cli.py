@@ -24,7 +24,7 @@ WRONG = RIGHT.replace("e.sum(dim", "e.sum(-1")
 
 
 def kata(*words, cwd, **environment):
-    """The command, as a user has it: with a workshop, which all of these calls share."""
+    """The command, as a user has it: with a daemon, which all of these calls share."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COLUMNS"))}
     clean |= {"KATA_COLD": "", "CI": "", "XDG_RUNTIME_DIR": clean.get("KATA_TEST_RUNTIME", "")}
     return subprocess.run(

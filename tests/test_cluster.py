@@ -25,12 +25,12 @@ import pytest
 pytest.importorskip("distributed", reason="Dask is not installed: the extra [cluster]")
 
 from attention_katas import cli
-from attention_katas import verdict as v
 from attention_katas.errors import CouldNotGrade, KataError
-from attention_katas.grading import VARIABLE, cluster, engine, gradebook, tasks
+from attention_katas.grading import VARIABLE, cluster, engine, entries, run
 from attention_katas.grading.collect import collect
 from attention_katas.grading.ledger import Ledger
-from attention_katas.learner.locks import landlock
+from attention_katas.sandbox.restrictions import landlock
+from attention_katas.verdict import data as v
 from tests.clustered import Noting
 from tests.conftest import submission_of
 
@@ -160,7 +160,7 @@ def notes(file):
 
 def made(catalog, count, extra=""):
     one = [submission_of(catalog, "softmax", f"{RIGHT}\n# {n} {extra}\n") for n in range(count)]
-    return [tasks.Task(f"{extra}{n}", submission, 1) for n, submission in enumerate(one)]
+    return [entries.Task(f"{extra}{n}", submission, 1) for n, submission in enumerate(one)]
 
 
 def when(condition, seconds=30.0):
@@ -241,9 +241,9 @@ def test_what_is_no_certificate_is_said(tmp_path):
 
 def test_no_secret_and_no_path_is_sent(catalog):
     one = submission_of(catalog, "softmax", RIGHT)
-    sent = engine.written(tasks.Task("k", one, 7), engine.Settings())
+    sent = engine.written(entries.Task("k", one, 7), engine.Settings())
     assert json.loads(sent)["task"]["submission"]["file"] == "softmax.py"
-    assert json.loads(sent)["task"]["versions"] == tasks.judges()
+    assert json.loads(sent)["task"]["versions"] == entries.judges()
 
 
 # What docs/cluster.md shows
@@ -318,8 +318,8 @@ def test_a_worker_killed_in_the_middle_and_everybody_is_graded_once(
 
     killer = threading.Thread(target=kill)
     with Ledger(tmp_path / "l.db") as ledger:
-        work = gradebook.Assignment("t", [catalog["softmax"]], {"softmax": 20}, SECRET.encode())
-        grading = gradebook.Grading(catalog, work, collect(catalog, folder), ledger, "x")
+        work = run.Assignment("t", [catalog["softmax"]], {"softmax": 20}, SECRET.encode())
+        grading = run.GradingRun(catalog, work, collect(catalog, folder), ledger, "x")
 
         def judged(waiting):
             with running.opened() as (executor, write, workers, lost):
@@ -350,7 +350,7 @@ def test_a_worker_killed_in_the_middle_and_everybody_is_graded_once(
 def test_a_task_that_costs_two_workers_is_set_aside_and_harms_nobody(running, catalog, tmp_path):
     log = tmp_path / "notes"
     poison = submission_of(catalog, "softmax", f"{RIGHT}\n# poison\n")
-    waiting = [*made(catalog, 2), tasks.Task("bad", poison, 1), *made(catalog, 2, "more")]
+    waiting = [*made(catalog, 2), entries.Task("bad", poison, 1), *made(catalog, 2, "more")]
     with running.opened() as (executor, write, workers, lost):
         noting = Noting(executor, log)
         found = list(engine.judged(noting, write, waiting, workers, lost, cluster.AHEAD))
@@ -392,7 +392,7 @@ REACHED += [name for name in os.environ if "DASK" in name or "KATA" in name]
     known["REACHED"][3].close()
     source = f"{RIGHT}\n{acts}\nif REACHED:\n    softmax = None\n"
     with running.opened() as (executor, write, workers, lost):
-        one = tasks.Task("acts", submission_of(catalog, "softmax", source), 1)
+        one = entries.Task("acts", submission_of(catalog, "softmax", source), 1)
         ((_, verdict),) = engine.judged(executor, write, [one], workers, lost)
     assert verdict.outcome == v.PASSED, verdict.message
     assert "system calls" in verdict.locks
@@ -409,9 +409,9 @@ def test_other_versions_do_not_judge(running, catalog, monkeypatch):
     """Neither by what a worker announces, nor by what it finds when it judges."""
     told = []
     one = made(catalog, 1, "versions")
-    other = {**tasks.judges(), "torch": "9.9"}
+    other = {**entries.judges(), "torch": "9.9"}
     with running.opened() as (executor, write, workers, lost):
-        monkeypatch.setattr(tasks, "judges", lambda: other)
+        monkeypatch.setattr(entries, "judges", lambda: other)
         ((_, verdict),) = engine.judged(executor, write, one, workers, lost)
     assert verdict.outcome == v.COULD_NOT_GRADE
     assert "the worker on " in verdict.message

@@ -12,7 +12,7 @@ import pytest
 
 from attention_katas.errors import KataError
 from attention_katas.grading import collect, files, notebooks
-from attention_katas.submission import Unreadable
+from attention_katas.packs.submission import Unreadable
 
 SOFT = "def softmax(x, dim=-1):\n    return x.softmax(dim)\n"
 NOTHING = "no kata file was found"

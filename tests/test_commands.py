@@ -10,8 +10,8 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
-from attention_katas import verdict as v
-from attention_katas.reports import junit
+from attention_katas.render import junit
+from attention_katas.verdict import data as v
 from tests.test_cli import RIGHT, SIX, WRONG, kata, space
 
 __all__ = ["space"]

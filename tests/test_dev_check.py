@@ -6,11 +6,11 @@ import shutil
 
 import pytest
 
-from attention_katas.catalog import Catalog
 from attention_katas.dev.check import check_kata, content_problems
-from attention_katas.running import open_judge
+from attention_katas.packs.catalog import Catalog
+from attention_katas.service.local import open_judge
 
-MARK = "from attention_katas.mistakes import harmless, mistake\n"
+MARK = "from attention_katas.authoring.mistakes import harmless, mistake\n"
 
 
 @pytest.fixture
@@ -40,11 +40,11 @@ def test_a_mistake_that_passes_and_a_look_alike_that_fails(content):
     append(
         content,
         "mistakes.py",
-        "\n@mistake('is right', ask='Is it?')\ndef is_right(q, k):\n    return q @ k.mT\n"
+        "\n@mistake('is right', question='Is it?')\ndef is_right(q, k):\n    return q @ k.mT\n"
         "\n@harmless('is wrong')\ndef is_wrong(q, k):\n    return q @ k.mT * 2\n"
-        "\n@mistake('asks nothing', ask='It is wrong.')\ndef asks_nothing(q, k):\n"
+        "\n@mistake('asks nothing', question='It is wrong.')\ndef asks_nothing(q, k):\n"
         "    return q @ k.mT * 3\n"
-        "\n@mistake('cheats', ask='Why?')\ndef cheats(q, k):\n"
+        "\n@mistake('cheats', question='Why?')\ndef cheats(q, k):\n"
         "    return torch.nn.functional.scaled_dot_product_attention(q, k, k)\n",
     )
     said = found_in(content)

@@ -13,10 +13,10 @@ import pytest
 import torch
 
 from attention_katas import devices
-from attention_katas import verdict as v
 from attention_katas.errors import KataError
-from attention_katas.examiner.judge import Judge
-from attention_katas.submission import submission
+from attention_katas.judge.judge import Judge
+from attention_katas.packs.submission import submission
+from attention_katas.verdict import data as v
 
 
 class WithoutFloat64(devices.Device):
@@ -36,7 +36,7 @@ class WithoutFloat64(devices.Device):
 
 @pytest.fixture(scope="module")
 def judge_without_float64(catalog, judge):
-    found = Judge(catalog.ready, judge.learners, WithoutFloat64("cpu"))
+    found = Judge(catalog.ready, judge.workers, WithoutFloat64("cpu"))
     yield found
     found.close()
 

@@ -11,11 +11,11 @@ import json
 
 import pytest
 
-from attention_katas import verdict as v
-from attention_katas.catalog import content_root
-from attention_katas.examiner.diagnosis import inquiry
-from attention_katas.reports import json as report
-from attention_katas.reports import terminal
+from attention_katas.diagnosis import diagnose
+from attention_katas.packs.catalog import content_root
+from attention_katas.render import json as report
+from attention_katas.render import terminal
+from attention_katas.verdict import data as v
 from tests.conftest import submission_of
 
 REFERENCE = content_root() / "reference"
@@ -145,7 +145,7 @@ def test_another_convention_is_no_mistake(submit):
 
 
 def verdict_kata(verdict):
-    from attention_katas.catalog import load_catalog
+    from attention_katas.packs.catalog import load_catalog
 
     return load_catalog()[verdict.kata]
 
@@ -158,7 +158,7 @@ def test_what_nobody_has_catalogued_is_told_by_its_symptoms(submit):
     said = verdict.diagnoses[0].symptoms
     assert (kind, ids) == (v.SYMPTOMS, [])
     assert any("of the weights sums to 0." in text for text in said)
-    assert any("5.47 times the weight" in text for text in said) or len(said) == inquiry.SYMPTOMS
+    assert any("5.47 times the weight" in text for text in said) or len(said) == diagnose.SYMPTOMS
 
 
 def test_chance_is_told_as_such(submit):
@@ -250,9 +250,9 @@ def test_an_own_mistake_on_top_of_an_earlier_one(submit):
 
 
 def test_several_are_wrong_as_well():
-    assert inquiry._besides(["a"]) == "a is wrong as well; see to that first"
-    assert inquiry._besides(["a", "b"]) == "a and b are wrong as well; see to them first"
-    assert inquiry._besides(["a", "b", "c"]).startswith("a, b and c are wrong")
+    assert diagnose._besides(["a"]) == "a is wrong as well; see to that first"
+    assert diagnose._besides(["a", "b"]) == "a and b are wrong as well; see to them first"
+    assert diagnose._besides(["a", "b", "c"]).startswith("a, b and c are wrong")
 
 
 def test_an_exception_in_terms_of_axes(submit):
@@ -264,7 +264,7 @@ def test_an_exception_in_terms_of_axes(submit):
 def test_right_code_is_blamed_for_nothing(catalog, judge):
     for kata in catalog.ready:
         source = kata.reference.read_text(encoding="utf-8")
-        verdict = judge.judge(submission_of(catalog, kata.name, source), 3, suspect=True)
+        verdict = judge.judge(submission_of(catalog, kata.name, source), 3, false_alarms=True)
         assert verdict.outcome == v.PASSED
         assert not [d for d in verdict.diagnoses if d.causes or d.symptoms]
 
@@ -311,7 +311,7 @@ def test_a_fault_of_ours_is_told_and_changes_no_verdict(submit, monkeypatch):
     def broken(case):
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr(inquiry, "diagnose", broken)
+    monkeypatch.setattr(diagnose, "diagnose", broken)
     verdict = submit("softmax", "def softmax(x, dim=-1):\n    return x\n")
     assert verdict.outcome == v.FAILED
     assert [d.kind for d in verdict.diagnoses] == [v.NO_DIAGNOSIS]

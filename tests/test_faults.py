@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Catalog
 from attention_katas.errors import CouldNotGrade
-from attention_katas.running import Job, open_judge, run
+from attention_katas.packs.catalog import Catalog
+from attention_katas.service.local import Job, open_judge, run
+from attention_katas.verdict import data as v
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from rich.cells import cell_len
 
-from attention_katas import verdict as v
 from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.grading.formats import About, _sheet, _text, load, names, parts, render
 from attention_katas.grading.formats import check as check_format
@@ -33,6 +32,7 @@ from attention_katas.grading.results import (
     Student,
     points_for,
 )
+from attention_katas.verdict import data as v
 
 ROOT = Path(__file__).parents[1]
 FIXTURES = Path(__file__).parent / "fixtures"

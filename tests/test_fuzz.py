@@ -15,19 +15,19 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_katas import verdict as v
-from attention_katas.intake import take_in
-from attention_katas.learner import frames, lines, wire
-from attention_katas.learner.host import Learner, LearnerDied
-from attention_katas.learner.limits import Limits
-from attention_katas.submission import Submission
-from attention_katas.verdict import Verdict
+from attention_katas.packs.precheck import read_submission
+from attention_katas.packs.submission import Submission
+from attention_katas.sandbox import channel, frames, wire
+from attention_katas.sandbox.limits import Limits
+from attention_katas.sandbox.worker import Worker, WorkerDied
+from attention_katas.verdict import data as v
+from attention_katas.verdict.data import Verdict
 from tests.test_cli import RIGHT
 
 INTERESTING = [0, 1, 7, 127, 128, 255, 256, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1]
 
 
-class Deaf(Learner):
+class Deaf(Worker):
     """A learner whose answers are given, on each kind of line in turn."""
 
     made = 0
@@ -42,18 +42,18 @@ class Deaf(Learner):
         return "it was ended"
 
 
-def threaded(answers: bytes) -> lines.Line:
-    return lines.ThreadedLine(io.BytesIO(), io.BytesIO(answers), io.BytesIO(), Limits())
+def threaded(answers: bytes) -> channel.Line:
+    return channel.PipeChannel(io.BytesIO(), io.BytesIO(answers), io.BytesIO(), Limits())
 
 
-def polled(answers: bytes) -> lines.Line:
+def polled(answers: bytes) -> channel.Line:
     ours, theirs = socket.socketpair()
     reader, writer = os.pipe()
     os.close(writer)
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     theirs.sendall(answers)
     theirs.close()
-    return lines.PolledLine(ours, reader, Limits())
+    return channel.SocketChannel(ours, reader, Limits())
 
 
 def good_frame() -> bytes:
@@ -88,13 +88,13 @@ def test_any_answer_is_understood_or_the_learner_has_died():
     chance, frame = random.Random(1), good_frame()
     outcomes = {"understood": 0, "refused": 0}
     for _ in range(3000):
-        learner = Deaf(mutated(frame, chance))
+        worker = Deaf(mutated(frame, chance))
         try:
-            message, tensors = learner.receive(5.0)
-        except LearnerDied:
+            message, tensors = worker.receive(5.0)
+        except WorkerDied:
             outcomes["refused"] += 1
             continue
-        learner.close()
+        worker.close()
         assert isinstance(message, dict)
         assert all(isinstance(tensor, torch.Tensor) for tensor in tensors.values())
         outcomes["understood"] += 1
@@ -105,7 +105,7 @@ def test_any_answer_is_understood_or_the_learner_has_died():
 @given(st.binary(max_size=300), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1))
 def test_any_lengths_and_any_bodies(data, head, body):
     frame = frames.PREFIX.pack(frames.MAGIC, head, body) + data
-    with pytest.raises(LearnerDied):
+    with pytest.raises(WorkerDied):
         Deaf(frame).receive(5.0)
 
 
@@ -134,7 +134,7 @@ def body_of(text: bytes, payload: bytes) -> bytes:
     ],
 )
 def test_tensors_that_overlap_overflow_or_nest_are_refused(text):
-    with pytest.raises(LearnerDied):
+    with pytest.raises(WorkerDied):
         Deaf(body_of(text, bytes(12))).receive(5.0)
 
 
@@ -143,7 +143,7 @@ def test_tensors_that_overlap_overflow_or_nest_are_refused(text):
 def test_any_file_is_a_submission_or_has_an_outcome(tmp_path_factory, catalog, data):
     path = tmp_path_factory.getbasetemp() / "softmax.py"
     path.write_bytes(data)
-    found = take_in(catalog, catalog["softmax"], path)
+    found = read_submission(catalog, catalog["softmax"], path)
     if isinstance(found, Verdict):
         assert found.outcome in (v.BROKEN, v.NOT_STARTED)
     else:
@@ -169,7 +169,7 @@ def test_any_change_of_a_right_file_is_judged(judge, catalog, tmp_path):
             cut = chance.choice([0, 0, 1, 2, 8])
             text = text[:at] + chance.choice([*TOKENS, ""]) + text[at + cut :]
         path.write_text(text, encoding="utf-8")
-        found = take_in(catalog, catalog["softmax"], path)
+        found = read_submission(catalog, catalog["softmax"], path)
         verdict = found if isinstance(found, Verdict) else judge.judge(found, 1)
         assert verdict.outcome in v.OUTCOMES
         assert verdict.outcome != v.COULD_NOT_GRADE, f"{verdict.message}\n{text}"
@@ -184,7 +184,7 @@ def test_random_files_never_pass(judge, catalog, tmp_path):
     chance, path = random.Random(3), tmp_path / "softmax.py"
     for _ in range(40):
         path.write_bytes(chance.randbytes(chance.randint(0, 600)))
-        found = take_in(catalog, catalog["softmax"], path)
+        found = read_submission(catalog, catalog["softmax"], path)
         verdict = found if isinstance(found, Verdict) else judge.judge(found, 1)
         assert verdict.outcome in (v.BROKEN, v.NOT_STARTED)
 

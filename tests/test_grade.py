@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from attention_katas import verdict as v
 from attention_katas.grading import screen as shown
-from attention_katas.grading.gradebook import Summary
 from attention_katas.grading.results import points_for
+from attention_katas.grading.run import Summary
+from attention_katas.verdict import data as v
 from tests.test_cli import kata
 
 ROOT = Path(__file__).parents[1]

@@ -16,15 +16,15 @@ from html.parser import HTMLParser
 import pytest
 from click.testing import CliRunner
 
-from attention_katas import verdict as v
 from attention_katas.cli import main
 from attention_katas.errors import KataError
-from attention_katas.grading import tasks
+from attention_katas.grading import entries
+from attention_katas.grading.entries import fingerprint
 from attention_katas.grading.ledger import Entry, Ledger, Noted
-from attention_katas.grading.report import alike, page, regrade, rows, table
+from attention_katas.grading.report import page, regrade, rows, similarity, table
 from attention_katas.grading.report.findings import made
 from attention_katas.grading.results import Student
-from attention_katas.grading.tasks import fingerprint
+from attention_katas.verdict import data as v
 
 WORTH = {"dot-product": 10, "softmax": 20, "mask": 20}
 HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b[31m{{}}"
@@ -409,7 +409,7 @@ def test_short_common_and_given_forms_are_left_out(book, catalog):
     stub, size = fingerprint(catalog["mask"].stub.read_text(encoding="utf-8"))
     reference, much = fingerprint(catalog["mask"].reference.read_text(encoding="utf-8"))
     book.begin()
-    same_form(book, ["a1", "a2"], form="short", size=size + alike.RIGHT_SIZE - 1)
+    same_form(book, ["a1", "a2"], form="short", size=size + similarity.RIGHT_SIZE - 1)
     same_form(book, ["b1", "b2", "b3", "b4", "b5"], form="common")
     same_form(book, ["c1", "c2"], form=reference, size=much)
     same_form(book, ["d1", "d2"], wrong, form=stub, size=size)
@@ -439,7 +439,7 @@ def test_a_pair_stands_once_with_all_its_katas(book, catalog):
 def test_functions_are_compared_where_files_differ(book, catalog):
     book.begin()
     same = ("attention", "f", 400)
-    given = tasks.functions(
+    given = entries.functions(
         catalog["mask"].reference.read_text(encoding="utf-8"), ["attention", "causal_mask"]
     )
     for student, parts in {
@@ -485,8 +485,8 @@ def test_pasting_it_among_other_code_does_not_change_a_function():
     one = "import torch\n\ndef f(x):\n    y = torch.exp(x)\n    return y / y.sum()\n"
     other = "import torch, os\nprint(1)\n" + one.replace("y", "z").replace("z =", "z  =") + "#"
     assert fingerprint(one) != fingerprint(other)
-    assert tasks.functions(one, ["f"]) == tasks.functions(other, ["f", "g"]) != ()
-    assert tasks.functions("def (", ["f"]) == tasks.functions(one, []) == ()
+    assert entries.functions(one, ["f"]) == entries.functions(other, ["f", "g"]) != ()
+    assert entries.functions("def (", ["f"]) == entries.functions(one, []) == ()
 
 
 # Another grading
@@ -555,7 +555,7 @@ def test_newcomers_the_missing_and_what_can_be_graded_now(book, catalog):
 def test_why_a_grade_may_have_changed():
     def row(worth=20, **facts):
         entry = Entry("softmax", "k", worth, "f", "s", "", 0)
-        return rows.Row("ann", entry, rows.Facts(v.FAILED, 5, **facts))
+        return rows.Row("ann", entry, rows.VerdictSummary(v.FAILED, 5, **facts))
 
     assert regrade.reasons(row(), row()) == (regrade.UNEXPLAINED,)
     assert regrade.reasons(row(), row(30)) == ("worth 30 points, before 20",)

@@ -8,9 +8,8 @@ from concurrent.futures import Executor, Future
 
 import pytest
 
-from attention_katas import verdict as v
 from attention_katas.errors import KataError
-from attention_katas.grading import collect, engine, formats, gradebook, tasks, worker
+from attention_katas.grading import collect, engine, entries, formats, run, worker
 from attention_katas.grading.ledger import Entry, Ledger, Noted
 from attention_katas.grading.results import (
     FULL,
@@ -23,7 +22,8 @@ from attention_katas.grading.results import (
     shape,
     trouble,
 )
-from attention_katas.intake import blank
+from attention_katas.packs.precheck import blank
+from attention_katas.verdict import data as v
 from tests.conftest import submission_of
 
 SECRET = "INPUT-0.4711"
@@ -162,24 +162,24 @@ def test_what_named_feedback_says_of_a_failure(rung, message, told):
 
 
 def test_the_secret_decides_the_seeds_and_they_differ_by_kata(catalog):
-    first = [tasks.seed_of(b"one", kata) for kata in catalog.ready]
-    assert first == [tasks.seed_of(b"one", kata) for kata in catalog.ready]
+    first = [entries.seed_of(b"one", kata) for kata in catalog.ready]
+    assert first == [entries.seed_of(b"one", kata) for kata in catalog.ready]
     assert len(set(first)) == 6
-    assert not set(first) & {tasks.seed_of(b"two", kata) for kata in catalog.ready}
+    assert not set(first) & {entries.seed_of(b"two", kata) for kata in catalog.ready}
     assert all(0 <= seed < 2**48 for seed in first)
 
 
 def test_where_the_secret_comes_from(tmp_path):
     file = tmp_path / "seed"
     file.write_text("abc\n")
-    assert tasks.secret_from(file, {}) == b"abc"
-    assert tasks.secret_from(None, {"KATA_GRADING_SEED": "xyz"}) == b"xyz"
-    assert tasks.secret_from(None, {"KATA_GRADING_SEED": ""}) is None
-    assert tasks.secret_from(None, {}) is None
+    assert entries.secret_from(file, {}) == b"abc"
+    assert entries.secret_from(None, {"KATA_GRADING_SEED": "xyz"}) == b"xyz"
+    assert entries.secret_from(None, {"KATA_GRADING_SEED": ""}) is None
+    assert entries.secret_from(None, {}) is None
     file.write_text(" \n")
     for bad in (file, tmp_path / "missing"):
         with pytest.raises(KataError):
-            tasks.secret_from(bad, {})
+            entries.secret_from(bad, {})
 
 
 # Tasks
@@ -187,13 +187,15 @@ def test_where_the_secret_comes_from(tmp_path):
 
 def hand_in(source, **others):
     sources = {"softmax": source, **others}
-    return collect.HandIn(Student("anna"), sources, shown={m: f"{m}.py" for m in sources})
+    return collect.StudentSubmission(
+        Student("anna"), sources, shown={m: f"{m}.py" for m in sources}
+    )
 
 
 def test_the_same_content_is_the_same_task(catalog):
     kata = catalog["softmax"]
     key = lambda source, seed=1, **others: (  # noqa: E731
-        tasks.asked(catalog, kata, hand_in(source, **others), seed).key
+        entries.asked(catalog, kata, hand_in(source, **others), seed).key
     )
     source = "def softmax(x, dim=-1):\n    return x\n"
     assert key(source) == key(source)
@@ -206,12 +208,12 @@ def test_the_same_content_is_the_same_task(catalog):
 
 def test_what_needs_no_judge_is_told_at_once(catalog):
     kata = catalog["softmax"]
-    empty = collect.HandIn(Student("anna"))
-    assert tasks.asked(catalog, kata, empty, 1).found.outcome == v.NOT_STARTED
+    empty = collect.StudentSubmission(Student("anna"))
+    assert entries.asked(catalog, kata, empty, 1).found.outcome == v.NOT_STARTED
     stub = hand_in(kata.stub.read_text())
-    assert tasks.asked(catalog, kata, stub, 1).found.outcome == v.NOT_STARTED
+    assert entries.asked(catalog, kata, stub, 1).found.outcome == v.NOT_STARTED
     empty.unreadable["softmax"] = collect.Unreadable("softmax.py is a link")
-    assert tasks.asked(catalog, kata, empty, 1).found.outcome == v.BROKEN
+    assert entries.asked(catalog, kata, empty, 1).found.outcome == v.BROKEN
 
 
 def test_fingerprints_see_the_form_only():
@@ -225,16 +227,16 @@ def test_fingerprints_see_the_form_only():
     other = base.replace("- top", "+ top")
     two = base + "def f(top):\n    return top + base\n"
     renamed = base.replace("top", "m") + "def g(a):\n    return a + base\n"
-    assert tasks.fingerprint(two) == tasks.fingerprint(renamed)  # each in a scope of its own
-    assert tasks.fingerprint(two) != tasks.fingerprint(two.replace("top + base", "base + top"))
-    assert tasks.fingerprint("f = lambda a: a + b") == tasks.fingerprint("g = lambda x: x + c")
-    assert tasks.fingerprint("import torch") != tasks.fingerprint("import numpy")
-    assert tasks.fingerprint(base) == tasks.fingerprint(alike)
-    assert tasks.fingerprint(base)[0] != tasks.fingerprint(other)[0]
-    assert tasks.fingerprint("def (") == ("", 0)
-    assert tasks.fingerprint("X = 0x" + "f" * 5000)[1] == 0  # too long to be written out
-    assert tasks.fingerprint("x = " + "(" * 5000)[1] == 0
-    assert tasks.fingerprint("x = " + "-" * 3000 + "1")[0] == ""
+    assert entries.fingerprint(two) == entries.fingerprint(renamed)  # each in a scope of its own
+    assert entries.fingerprint(two) != entries.fingerprint(two.replace("top + base", "base + top"))
+    assert entries.fingerprint("f = lambda a: a + b") == entries.fingerprint("g = lambda x: x + c")
+    assert entries.fingerprint("import torch") != entries.fingerprint("import numpy")
+    assert entries.fingerprint(base) == entries.fingerprint(alike)
+    assert entries.fingerprint(base)[0] != entries.fingerprint(other)[0]
+    assert entries.fingerprint("def (") == ("", 0)
+    assert entries.fingerprint("X = 0x" + "f" * 5000)[1] == 0  # too long to be written out
+    assert entries.fingerprint("x = " + "(" * 5000)[1] == 0
+    assert entries.fingerprint("x = " + "-" * 3000 + "1")[0] == ""
 
 
 # The ledger
@@ -254,7 +256,7 @@ def test_a_ledger_gives_back_what_was_written(tmp_path, catalog):
         assert ledger.judged() == {"k1"}
         assert list(ledger.noted(run)) == [noted()]
         assert ledger.last_run().title == "Week 1"
-        (result,) = gradebook.results_of(catalog, ledger, run)
+        (result,) = run.results_of(catalog, ledger, run)
     assert (result.points, result.worth, result.late) == (10, 20, True)
 
 
@@ -325,7 +327,7 @@ class Fake(Executor):
 def some_tasks(catalog, count):
     source = "def softmax(x, dim=-1):\n    return x\n"
     one = submission_of(catalog, "softmax", source)
-    return [tasks.Task(f"k{number}", one, 1) for number in range(count)]
+    return [entries.Task(f"k{number}", one, 1) for number in range(count)]
 
 
 def good(asked, _):
@@ -396,7 +398,7 @@ def test_a_threshold(catalog, percent, low, tmp_path):
         run = ledger.begin("class", "x", "t")
         ledger.note(run, noted())
         ledger.keep("k1", verdict(v.FAILED, PASS, FAIL))
-        (result,) = gradebook.results_of(catalog, ledger, run)
+        (result,) = run.results_of(catalog, ledger, run)
     assert formats.is_too_low(result, percent) is low
 
 
@@ -404,7 +406,7 @@ def test_what_could_not_be_graded_is_below_no_threshold(catalog, tmp_path):
     with Ledger(tmp_path / "l.db") as ledger:
         run = ledger.begin("class", "x", "t")
         ledger.note(run, noted())
-        (result,) = gradebook.results_of(catalog, ledger, run)
+        (result,) = run.results_of(catalog, ledger, run)
     assert not result.graded
     assert not formats.is_too_low(result, 100)
     assert blank(catalog["softmax"], v.COULD_NOT_GRADE, "", "").outcome == v.COULD_NOT_GRADE
@@ -436,7 +438,7 @@ def test_a_class_in_a_few_numbers(catalog, tmp_path):
         ledger.keep("full", verdict(v.PASSED, PASS))
         ledger.keep("none", verdict(v.BROKEN, message="softmax.py is empty", audit=["forks"]))
         ledger.keep("ours", verdict(v.COULD_NOT_GRADE, message="no memory"))
-        found = gradebook.summed_up(gradebook.results_of(catalog, ledger, run))
+        found = run.summed_up(run.results_of(catalog, ledger, run))
     assert found.points == [20, 0]
     assert found.least == 0.0
     assert found.waiting == 1
@@ -452,18 +454,18 @@ def test_one_hand_in_that_breaks_us_is_nobody_elses_problem(catalog, tmp_path, m
     for name in ("anna", "ben", "carl"):
         (tmp_path / "class" / name).mkdir(parents=True)
         (tmp_path / "class" / name / "softmax.py").write_text(f"# {name}")
-    read, real = collect.decode, tasks.fingerprint
+    read, real = collect.decode, entries.fingerprint
     monkeypatch.setattr(
         collect, "decode", lambda data, name: 1 / (b"ben" not in data) and read(data, name)
     )
     monkeypatch.setattr(
-        tasks, "fingerprint", lambda source: 1 / ("carl" not in source) and real(source)
+        entries, "fingerprint", lambda source: 1 / ("carl" not in source) and real(source)
     )
     kata = catalog["softmax"]
     with Ledger(tmp_path / "l.db") as ledger:
         found = collect.collect(catalog, tmp_path / "class")
-        assignment = gradebook.Assignment("t", [kata], {"softmax": 20}, b"s")
-        grading = gradebook.Grading(catalog, assignment, found, ledger, "x")
+        assignment = run.Assignment("t", [kata], {"softmax": 20}, b"s")
+        grading = run.GradingRun(catalog, assignment, found, ledger, "x")
         grading.judge(lambda waiting: ((task, verdict(v.FAILED, FAIL)) for task in waiting))
         results = {one.student.id: one for one in grading.results()}
     assert results["anna"].items[0].points == 0

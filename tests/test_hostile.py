@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from attention_katas import verdict as v
-from attention_katas.learner import locks
-from attention_katas.running import open_judge
+from attention_katas.sandbox import restrictions
+from attention_katas.service.local import open_judge
+from attention_katas.verdict import data as v
 from tests.conftest import submission_of
 from tests.hostility import FILES, LIMITS, judged, left_behind, traces, wanted
 
@@ -31,7 +31,7 @@ def test_gets_its_outcome_and_leaves_nothing(guarded, catalog, path):
     judge, honest = guarded
     want, before = wanted(path), traces()
     verdict = judged(judge, catalog, path)
-    lacking = [name for name in want.needs if name in locks.missing(verdict.locks)]
+    lacking = [name for name in want.needs if name in restrictions.missing(verdict.locks)]
     if verdict.locks and lacking:
         pytest.skip(f"this system has no lock {lacking}")
     told = f"{verdict.outcome}: {verdict.message}"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_katas.lab import export, scene
+from attention_katas.lab import examples, export
 from tests import labs
 
 PAGE = Path(export.__file__).parent / "page"
@@ -607,4 +607,4 @@ def test_numbers_can_be_read_on_every_shade(page):
         }"""
     )
     assert min(ratios) >= 4.5
-    assert len(scene.WIDTHS) == 9
+    assert len(examples.WIDTHS) == 9

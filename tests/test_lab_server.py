@@ -18,13 +18,13 @@ import pytest
 import torch
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from attention_katas.lab import plain, scene
-from attention_katas.lab.door import Door
+from attention_katas.lab import examples, json_numbers
 from attention_katas.lab.export import page
-from attention_katas.lab.panels import asked as asking
+from attention_katas.lab.open_browser import Door
 from attention_katas.lab.panels import cost
-from attention_katas.learner import watch
-from attention_katas.workspace import create
+from attention_katas.lab.panels import params as asking
+from attention_katas.packs.workspace import create
+from attention_katas.sandbox import usage
 from tests import labs
 from tests.labs import LOOKUP, ask, hear
 
@@ -101,7 +101,7 @@ def test_hello_says_what_there_is_to_draw(lab):
     with lab.line() as line:
         hello = hear(line, "hello")
     assert [kata["name"] for kata in hello["katas"]] == [k.name for k in lab.catalog.ready]
-    assert hello["scene"]["lookup"]["words"] == list(scene.WORDS)
+    assert hello["scene"]["lookup"]["words"] == list(examples.WORDS)
 
 
 def test_every_number_of_a_lookup_is_the_learners(lab):
@@ -137,9 +137,9 @@ def test_cross_attention_reads_the_other_sentence(lab):
     with lab.line() as line:
         answer = ask(line, "wiring")
     meaning = answer["cross"]["yours"][0]
-    chat, noir = scene.TARGET.index("chat"), scene.TARGET.index("noir")
-    assert max(meaning[chat]) == meaning[chat][scene.SOURCE.index("cat")]
-    assert max(meaning[noir]) == meaning[noir][scene.SOURCE.index("black")]
+    chat, noir = examples.TARGET.index("chat"), examples.TARGET.index("noir")
+    assert max(meaning[chat]) == meaning[chat][examples.SOURCE.index("cat")]
+    assert max(meaning[noir]) == meaning[noir][examples.SOURCE.index("black")]
     assert all(sum(row) == pytest.approx(1) for head in answer["self"]["yours"] for row in head)
 
 
@@ -439,11 +439,11 @@ def test_numbers_of_the_page_are_brought_into_range():
 
 def test_numbers_as_words():
     odd = torch.tensor([[1.0, float("nan")], [float("inf"), float("-inf")]])
-    assert plain.cells(odd) == [[1.0, "nan"], ["inf", "-inf"]]
-    assert plain.close(odd, odd)
-    assert not plain.close(odd, odd.nan_to_num())
-    assert plain.near(torch.ones(2).double() + 1e-5, torch.ones(2))
-    assert not plain.near(torch.ones(2).double() + 1e-2, torch.ones(2))
+    assert json_numbers.cells(odd) == [[1.0, "nan"], ["inf", "-inf"]]
+    assert json_numbers.close(odd, odd)
+    assert not json_numbers.close(odd, odd.nan_to_num())
+    assert json_numbers.near(torch.ones(2).double() + 1e-5, torch.ones(2))
+    assert not json_numbers.near(torch.ones(2).double() + 1e-2, torch.ones(2))
 
 
 def test_where_nothing_can_be_forked(catalog, tmp_path):
@@ -549,11 +549,11 @@ def wait_for(condition):
 
 def test_who_waits_counts_wall_time(monkeypatch):
     """On a busy machine a loop that has had a quarter of its limit is over when the limit is."""
-    waited = watch.Usage(seconds=0.2, waits={"1": 0.9})
-    monkeypatch.setattr(watch, "usage", lambda pid: waited)
+    waited = usage.Usage(seconds=0.2, waits={"1": 0.9})
+    monkeypatch.setattr(usage, "usage", lambda pid: waited)
     for hasty in (False, True):
-        found = watch.Watch(1, 0.6, hasty)
-        found.before = watch.Usage(waits={"1": 0.0})
+        found = usage.UsageMonitor(1, 0.6, hasty)
+        found.before = usage.Usage(waits={"1": 0.0})
         found.started -= 0.9
         found.look()
         assert found.out_of_time is hasty

@@ -8,9 +8,9 @@ import signal
 import pytest
 import torch
 
-from attention_katas.examiner import lanes
-from attention_katas.running import open_judge
-from attention_katas.submission import submission
+from attention_katas.judge import lanes
+from attention_katas.packs.submission import submission
+from attention_katas.service.local import open_judge
 from tests.conftest import submission_of
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="lanes are forks")

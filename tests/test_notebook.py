@@ -18,7 +18,7 @@ import pytest
 
 from attention_katas import notebook
 from attention_katas.errors import KataError, NoSuchKata
-from attention_katas.lab import export, scene
+from attention_katas.lab import examples, export
 from tests import labs
 
 RAW = labs.HALVED.replace("x / 2", "x")
@@ -33,7 +33,7 @@ def desk(submit, monkeypatch):
         def judge(self, submission, seed=None):
             return submit(submission.kata.name, submission.source)
 
-    found = notebook.Desk()
+    found = notebook.NotebookSession()
     found._bench = Bench()
     monkeypatch.setattr(notebook, "desk", lambda: found)
     yield found
@@ -285,4 +285,4 @@ def test_marimo(chromium, tmp_path):
 
 
 def test_the_toy_is_the_same_everywhere():
-    assert labs.LOOKUP["values"] == [list(each) for each in scene.VALUES]
+    assert labs.LOOKUP["values"] == [list(each) for each in examples.VALUES]

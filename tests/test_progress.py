@@ -6,9 +6,9 @@ import sqlite3
 
 import pytest
 
-from attention_katas import verdict as v
 from attention_katas.errors import ProgressUnavailable
-from attention_katas.progress import DONE, PENDING, STALE, Progress
+from attention_katas.packs.progress import DONE, PENDING, STALE, Progress
+from attention_katas.verdict import data as v
 
 
 def verdict(outcome=v.PASSED, **changes):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_katas import verdict as v
+from attention_katas.verdict import data as v
 from tests.variants import FILES, siblings
 
 

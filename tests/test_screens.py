@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from attention_katas import verdict as v
-from attention_katas.reports import glyphs
-from attention_katas.reports.heat import side_by_side
-from attention_katas.reports.terminal import render
+from attention_katas.render import glyphs
+from attention_katas.render.heat import side_by_side
+from attention_katas.render.terminal import render
+from attention_katas.verdict import data as v
 
 
 def screen(submit, catalog, source, seed=1):

@@ -10,19 +10,19 @@ import sys
 import time
 
 import pytest
+from tests.test_worker import children
 
-from attention_katas import verdict as v
-from attention_katas.learner.limits import Limits
-from attention_katas.running import open_judge
+from attention_katas.sandbox.limits import Limits
+from attention_katas.service.local import open_judge
+from attention_katas.verdict import data as v
 from tests.conftest import submission_of
 from tests.test_cli import RIGHT, kata, space
-from tests.test_learner import children
 
 __all__ = ["space"]
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["forked", "spawned"])
-def hasty(catalog, request):
+def interactive(catalog, request):
     if sys.platform != "linux" and not request.param:
         pytest.skip("forking is Linux's way here")
     limits = Limits(load_seconds=1.0, call_seconds=1.0)
@@ -47,13 +47,13 @@ def hasty(catalog, request):
     ],
     ids=["import", "loop", "sleep", "C", "deadlock", "signals", "str"],
 )
-def test_what_takes_for_ever_is_timed_out(hasty, catalog, source):
-    verdict = hasty.judge(submission_of(catalog, "softmax", source))
+def test_what_takes_for_ever_is_timed_out(interactive, catalog, source):
+    verdict = interactive.judge(submission_of(catalog, "softmax", source))
     assert verdict.outcome == v.TIMED_OUT
     assert "stopped after 1 s" in verdict.message
     timed_out = [check for check in verdict.checks if check.outcome == v.TIMED_OUT]
     assert len(timed_out) <= 1  # the function is not asked again
-    after = hasty.judge(submission_of(catalog, "softmax", RIGHT))
+    after = interactive.judge(submission_of(catalog, "softmax", RIGHT))
     assert after.outcome == v.PASSED, after.message
 
 

@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from attention_katas import verdict as v
-from attention_katas.intake import take_in
-from attention_katas.submission import (
+from attention_katas.packs.precheck import read_submission
+from attention_katas.packs.submission import (
     SIZE_CAP,
     Submission,
     Unreadable,
@@ -19,6 +18,7 @@ from attention_katas.submission import (
     still_stub,
     submission,
 )
+from attention_katas.verdict import data as v
 
 RIGHT = "import torch\ndef softmax(x, dim=-1):\n    return torch.exp(x)\n"
 
@@ -101,7 +101,7 @@ def test_some_verdicts_need_no_judge(catalog, tmp_path, content, outcome):
     path = tmp_path / "softmax.py"
     if content is not None:
         path.write_bytes(content)
-    found = take_in(catalog, catalog["softmax"], path)
+    found = read_submission(catalog, catalog["softmax"], path)
     assert isinstance(found, v.Verdict)
     assert found.outcome == outcome
     assert found.message
@@ -109,18 +109,18 @@ def test_some_verdicts_need_no_judge(catalog, tmp_path, content, outcome):
 
 def test_a_stub_is_told_at_once(catalog):
     kata = catalog["softmax"]
-    assert take_in(catalog, kata, kata.stub).outcome == v.NOT_STARTED
-    assert isinstance(take_in(catalog, kata, kata.reference), Submission)
+    assert read_submission(catalog, kata, kata.stub).outcome == v.NOT_STARTED
+    assert isinstance(read_submission(catalog, kata, kata.reference), Submission)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_links_are_followed_and_broken_ones_are_named(catalog, tmp_path):
     kata = catalog["softmax"]
     (tmp_path / "softmax.py").symlink_to(kata.reference)
-    assert isinstance(take_in(catalog, kata, tmp_path / "softmax.py"), Submission)
+    assert isinstance(read_submission(catalog, kata, tmp_path / "softmax.py"), Submission)
     (tmp_path / "lost.py").symlink_to(tmp_path / "nowhere.py")
-    found = take_in(catalog, kata, tmp_path / "lost.py")
+    found = read_submission(catalog, kata, tmp_path / "lost.py")
     assert found.outcome == v.BROKEN
     assert "a link to a file that is not there" in found.message
     (tmp_path / "loop.py").symlink_to(tmp_path / "loop.py")
-    assert take_in(catalog, kata, tmp_path / "loop.py").outcome == v.BROKEN
+    assert read_submission(catalog, kata, tmp_path / "loop.py").outcome == v.BROKEN

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_katas import verdict as v
+from attention_katas.verdict import data as v
 
 FILES = sorted((Path(__file__).parent / "submissions").glob("*/*.py"))
 

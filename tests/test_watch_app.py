@@ -14,9 +14,9 @@ import time
 
 import pytest
 
-from attention_katas import verdict as v
-from attention_katas.progress import DONE
-from attention_katas.reports.terminal import Screen, console
+from attention_katas.packs.progress import DONE
+from attention_katas.render.terminal import Screen, console
+from attention_katas.verdict import data as v
 from attention_katas.watch.app import LIST, ROUND, SOLUTION, VERDICT, WatchApp
 from attention_katas.watch.plain import Plain
 from attention_katas.watch.saves import CHANGED, TOUCHED
@@ -541,7 +541,7 @@ def test_what_cannot_be_watched(tmp_path, space):  # noqa: F811
 
 def test_the_verdict_says_what_kata_run_says(tmp_path, catalog):
     """The body is the screen of `kata run`, without the line that stands at the top."""
-    from attention_katas.reports.terminal import render
+    from attention_katas.render.terminal import render
     from attention_katas.watch import view
 
     verdict = v.Verdict("softmax", v.FAILED, [v.Check("a", "A", v.FAILED)], "no", file="softmax.py")

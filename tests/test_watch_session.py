@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from attention_katas import verdict as v
 from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
-from attention_katas.progress import DONE
+from attention_katas.packs.progress import DONE
+from attention_katas.verdict import data as v
 from attention_katas.watch import session as s
 from attention_katas.watch.editor import editor
 from attention_katas.watch.saves import GONE, TOUCHED, Saves

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_katas.learner import frames, wire
+from attention_katas.sandbox import frames, wire
 
 
 def reader(data: bytes):

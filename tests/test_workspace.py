@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from attention_katas import workspace
 from attention_katas.errors import KataError, NoWorkspace
+from attention_katas.packs import workspace
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 
-from attention_katas import verdict as v
-from attention_katas.intake import blank
-from attention_katas.progress import Progress
+from attention_katas.packs.precheck import blank
+from attention_katas.packs.progress import Progress
+from attention_katas.packs.workspace import create
+from attention_katas.service.judge_service import Cancelled
+from attention_katas.verdict import data as v
 from attention_katas.watch.saves import CHANGED, Save
 from attention_katas.watch.session import Session
-from attention_katas.workshop.bench import Cancelled
-from attention_katas.workspace import create
 
 TITLES = ("Sums to one", "Stays finite", "Keeps its dtype")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from attention_katas import verdict as v
 from attention_katas.errors import KataError
-from attention_katas.reports import json
+from attention_katas.render import json
+from attention_katas.verdict import data as v
 
 
 def write(folder: Path, verdicts: Sequence[v.Verdict], on: date) -> list[Path]:

@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass
 
 from attention_katas import __version__
-from attention_katas import verdict as v
-from attention_katas.catalog import Catalog, Kata
 from attention_katas.errors import CouldNotGrade, KataError
-from attention_katas.learner.start import start_learners
-from attention_katas.running import Job, hidden_paths, run
+from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.sandbox.start import start_workers
+from attention_katas.service.local import Job, hidden_paths, run
+from attention_katas.verdict import data as v
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,13 @@ def examine(catalog: Catalog) -> list[Finding]:
 
 def _tried(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
     """Forbidden acts and routes to banned built-ins, each tried for real in a learner process."""
-    from attention_katas.examiner import canary, probes
-    from attention_katas.learner.locks import landlock
+    from attention_katas.judge import ban_check
+    from attention_katas.sandbox import selftest
+    from attention_katas.sandbox.restrictions import landlock
 
     findings = []
-    with start_learners(hidden_paths(catalog), device=device) as learners:
-        doors = probes.open_doors(learners, kata.tests)
+    with start_workers(hidden_paths(catalog), device=device) as workers:
+        doors = selftest.permitted(workers, kata.tests)
         open_ones = [act for act, done in doors.items() if done]
         shut = f"{len(doors)} forbidden acts tried, all refused"
         if open_ones:
@@ -79,7 +80,7 @@ def _tried(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
         findings.append(Finding("locks", not open_ones, shut, False))
         bans = tuple(sorted({family for one in catalog.ready for family in one.banned}))
         try:
-            count = canary.check(learners, bans, canary.SHORT, canary.FULL, canary.SLOW)
+            count = ban_check.check(workers, bans, ban_check.SHORT, ban_check.FULL, ban_check.SLOW)
             shut = f"{count} routes to {' and '.join(bans)} tried, none is open"
             findings.append(Finding("bans", True, shut))
         except CouldNotGrade as error:

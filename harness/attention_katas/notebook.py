@@ -24,13 +24,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Kata, load_catalog
 from attention_katas.errors import KataError, NoSuchKata
-from attention_katas.intake import take_in
-from attention_katas.submission import Submission
-from attention_katas.workshop.bench import Bench, open_bench
-from attention_katas.workspace import create
+from attention_katas.packs.catalog import Kata, load_catalog
+from attention_katas.packs.precheck import read_submission
+from attention_katas.packs.submission import Submission
+from attention_katas.packs.workspace import create
+from attention_katas.service.judge_service import Bench, open_service
+from attention_katas.verdict import data as v
 
 WIDTH = 88
 # A function alone has lost the imports of the cells above it.
@@ -48,7 +48,7 @@ class Result:
     def _printed(self) -> Any:
         from rich.console import Console
 
-        from attention_katas.reports.terminal import Screen
+        from attention_katas.render.terminal import Screen
 
         console = Console(
             file=io.StringIO(),
@@ -72,7 +72,7 @@ class Result:
         return str(self._printed().export_html(inline_styles=True, code_format=PRE))
 
 
-class Desk:
+class NotebookSession:
     """What the cells of one notebook have handed in, its judge, and its widgets."""
 
     def __init__(self) -> None:
@@ -92,9 +92,9 @@ class Desk:
         path = self.space.path(kata)
         path.write_text(source, encoding="utf-8")
         self._changed(kata.file)
-        found = take_in(self.catalog, kata, path, kata.file)
+        found = read_submission(self.catalog, kata, path, kata.file)
         if isinstance(found, Submission):
-            self._bench = self._bench or open_bench(self.catalog, "cpu")
+            self._bench = self._bench or open_service(self.catalog, "cpu")
             found = self._bench.judge(found)
         from attention_katas.lab.judging import told
 
@@ -126,13 +126,13 @@ class Desk:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """One question of a widget, answered here and now: a kernel has one thread for us."""
         from attention_katas.lab.engine import answer
-        from attention_katas.lab.live import Live, Processes
+        from attention_katas.lab.functions import LiveFunctions, Processes
         from attention_katas.lab.panels import QUICK, SLOW
-        from attention_katas.running import hidden_paths
+        from attention_katas.service.local import hidden_paths
 
         if self._live is None:
             self._processes = Processes(hidden_paths(self.catalog))
-            self._live = Live(self.catalog, self.space, self._processes)
+            self._live = LiveFunctions(self.catalog, self.space, self._processes)
         return answer(self._live, {**QUICK, **SLOW}, request)
 
     def _changed(self, file: str) -> None:
@@ -161,9 +161,9 @@ class Desk:
 
 
 @functools.cache
-def desk() -> Desk:
+def desk() -> NotebookSession:
     """That of this notebook."""
-    return Desk()
+    return NotebookSession()
 
 
 def check(function: Callable[..., Any] | str, source: str = "") -> Result:

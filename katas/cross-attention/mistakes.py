@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 
+from attention_katas.authoring.mistakes import convention, formula, harmless, mistake
 from attention_katas.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,
@@ -24,7 +25,6 @@ from attention_katas.masked_softmax import (
     wide_mask_softmax,
     zero_fill_softmax,
 )
-from attention_katas.mistakes import convention, formula, harmless, mistake
 
 
 def _split(x, heads):
@@ -73,8 +73,8 @@ def _undealt(x):
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-def _ones(like):
-    return torch.ones(like.shape, dtype=torch.bool, device=like.device)
+def _ones(same_as):
+    return torch.ones(same_as.shape, dtype=torch.bool, device=same_as.device)
 
 
 def _on_keys(keep, scores):
@@ -141,7 +141,7 @@ def _cross(
 
 @mistake(
     "reads itself: keys and values come from x too",
-    ask="Who asks, and who answers? Where in your code does the context come in?",
+    question="Who asks, and who answers? Where in your code does the context come in?",
     hint="Where to look",
 )
 def reads_itself(x, context, weights, num_heads, keep=None):
@@ -150,7 +150,7 @@ def reads_itself(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "exchanges the roles: the context asks and x answers",
-    ask="The translation reads the source. Which of the two has the questions?",
+    question="The translation reads the source. Which of the two has the questions?",
     hint="Where to look",
 )
 def roles_exchanged(x, context, weights, num_heads, keep=None):
@@ -159,7 +159,7 @@ def roles_exchanged(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes the values from x",
-    ask="You compare with the context. What do you hand over?",
+    question="You compare with the context. What do you hand over?",
     hint="Where to look",
 )
 def values_from_x(x, context, weights, num_heads, keep=None):
@@ -168,7 +168,7 @@ def values_from_x(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes the keys from x",
-    ask="You hand over the context. With whom do you compare?",
+    question="You hand over the context. With whom do you compare?",
     hint="Where to look",
 )
 def keys_from_x(x, context, weights, num_heads, keep=None):
@@ -177,7 +177,7 @@ def keys_from_x(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes the queries from the context",
-    ask="The translation reads the source. Which of the two has the questions?",
+    question="The translation reads the source. Which of the two has the questions?",
     hint="Where to look",
 )
 def queries_from_context(x, context, weights, num_heads, keep=None):
@@ -186,7 +186,7 @@ def queries_from_context(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "exchanges the projections of key and value",
-    ask="What is compared, and what is handed over?",
+    question="What is compared, and what is handed over?",
     hint="Almost there",
 )
 def key_and_value_exchanged(x, context, weights, num_heads, keep=None):
@@ -195,7 +195,7 @@ def key_and_value_exchanged(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "exchanges the projections of query and key",
-    ask="Which of the two asks, and which one answers?",
+    question="Which of the two asks, and which one answers?",
     hint="Almost there",
 )
 def query_and_key_exchanged(x, context, weights, num_heads, keep=None):
@@ -204,7 +204,7 @@ def query_and_key_exchanged(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "hands over what it compares: keys and values are one",
-    ask="What is compared, and what is handed over?",
+    question="What is compared, and what is handed over?",
     hint="Almost there",
 )
 def one_projection_for_keys_and_values(x, context, weights, num_heads, keep=None):
@@ -213,7 +213,7 @@ def one_projection_for_keys_and_values(x, context, weights, num_heads, keep=None
 
 @mistake(
     "masks the future, where there is none",
-    ask="The source is finished. Which of its words would be in the future?",
+    question="The source is finished. Which of its words would be in the future?",
     hint="Whose padding",
 )
 def causal_for_no_reason(x, context, weights, num_heads, keep=None):
@@ -222,7 +222,7 @@ def causal_for_no_reason(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "ignores the padding of the context",
-    ask="Add ten padding words to the source; should the translation change?",
+    question="Add ten padding words to the source; should the translation change?",
     hint="Whose padding",
 )
 def ignores_padding(x, context, weights, num_heads, keep=None):
@@ -231,7 +231,7 @@ def ignores_padding(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "raises something else than ValueError when the heads cannot share the width",
-    ask="Which error does the contract ask for when the heads cannot share the width?",
+    question="Which error does the contract ask for when the heads cannot share the width?",
     hint="Almost there",
 )
 def unchecked(x, context, weights, num_heads, keep=None):
@@ -252,7 +252,7 @@ def keep_inverted(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "lays the padding along the queries",
-    ask="Along which axis of the scores do the positions of the context stand?",
+    question="Along which axis of the scores do the positions of the context stand?",
     hint="Whose padding",
 )
 def padding_on_queries(x, context, weights, num_heads, keep=None):
@@ -268,9 +268,9 @@ def padding_on_queries(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "lays the padding along the queries",
-    ask="Along which axis of the scores do the positions of the context stand?",
+    question="Along which axis of the scores do the positions of the context stand?",
     hint="Whose padding",
-    like="padding-on-queries",
+    same_as="padding-on-queries",
 )
 def padding_cut_to_queries(x, context, weights, num_heads, keep=None):
     return _cross(
@@ -285,7 +285,7 @@ def padding_cut_to_queries(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "cuts the context to the length of x",
-    ask="The source has words left when the translation ends. Who reads those?",
+    question="The source has words left when the translation ends. Who reads those?",
     hint="Two lengths, two widths",
 )
 def context_cut(x, context, weights, num_heads, keep=None):
@@ -296,7 +296,7 @@ def context_cut(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "splits keys and values by the length of x",
-    ask="How many keys are there, and from which tensor did you read that number?",
+    question="How many keys are there, and from which tensor did you read that number?",
     hint="Two lengths, two widths",
 )
 def split_by_query_length(x, context, weights, num_heads, keep=None):
@@ -310,7 +310,7 @@ def split_by_query_length(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "merges by the length of the context",
-    ask="How many rows has the result, and from which tensor did you read that number?",
+    question="How many rows has the result, and from which tensor did you read that number?",
     hint="Two lengths, two widths",
 )
 def merge_by_context_length(x, context, weights, num_heads, keep=None):
@@ -322,7 +322,7 @@ def merge_by_context_length(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "splits by a view: positions and heads are mixed",
-    ask="Can a reshape move the heads in front of the positions?",
+    question="Can a reshape move the heads in front of the positions?",
     hint="Almost there",
 )
 def splits_by_view(x, context, weights, num_heads, keep=None):
@@ -331,7 +331,7 @@ def splits_by_view(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "merges by a reshape, without moving an axis",
-    ask="After the reshape, does row t still hold what belongs to position t?",
+    question="After the reshape, does row t still hold what belongs to position t?",
     hint="Almost there",
 )
 def merges_by_view(x, context, weights, num_heads, keep=None):
@@ -349,7 +349,7 @@ def heads_dealt(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "does not split: one head of full width",
-    ask="How many sets of weights does each position get?",
+    question="How many sets of weights does each position get?",
     hint="Almost there",
 )
 def one_head(x, context, weights, num_heads, keep=None):
@@ -360,7 +360,7 @@ def one_head(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes the softmax over the queries",
-    ask="Each query asks for a mixture of the context; along which axis is that?",
+    question="Each query asks for a mixture of the context; along which axis is that?",
     hint="Almost there",
 )
 def softmax_over_queries(x, context, weights, num_heads, keep=None):
@@ -369,7 +369,7 @@ def softmax_over_queries(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes the softmax over the heads",
-    ask="Do heads compete with each other, or do keys?",
+    question="Do heads compete with each other, or do keys?",
     hint="Almost there",
 )
 def softmax_over_heads(x, context, weights, num_heads, keep=None):
@@ -378,7 +378,7 @@ def softmax_over_heads(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "has no softmax",
-    ask="Can a share be negative?",
+    question="Can a share be negative?",
     hint="Almost there",
 )
 def without_softmax(x, context, weights, num_heads, keep=None):
@@ -387,7 +387,7 @@ def without_softmax(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "divides by the head's width, not by its root",
-    ask="Without the root, where do all weights go as heads get wider?",
+    question="Without the root, where do all weights go as heads get wider?",
     hint="Almost there",
 )
 def divides_by_width(x, context, weights, num_heads, keep=None):
@@ -396,7 +396,7 @@ def divides_by_width(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "does not scale the scores",
-    ask="How far apart are the scores, and what does softmax make of a row of such numbers?",
+    question="How far apart are the scores, and what does softmax make of a row of such numbers?",
     hint="Almost there",
 )
 def no_scale(x, context, weights, num_heads, keep=None):
@@ -405,7 +405,9 @@ def no_scale(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "scales by the whole width",
-    ask="How many products does one score sum up: those of the whole width, or those of one head?",
+    question=(
+        "How many products does one score sum up: those of the whole width, or those of one head?"
+    ),
     hint="Almost there",
 )
 def scales_by_model_width(x, context, weights, num_heads, keep=None):
@@ -414,7 +416,7 @@ def scales_by_model_width(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "scales by the width of the context",
-    ask="How long are the two vectors that meet in a score?",
+    question="How long are the two vectors that meet in a score?",
     hint="Two lengths, two widths",
 )
 def scales_by_context_width(x, context, weights, num_heads, keep=None):
@@ -425,7 +427,7 @@ def scales_by_context_width(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "scales by the number of keys",
-    ask="What does a longer context change about one dot product?",
+    question="What does a longer context change about one dot product?",
     hint="Almost there",
 )
 def scales_by_length(x, context, weights, num_heads, keep=None):
@@ -434,7 +436,7 @@ def scales_by_length(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "forgets the output projection",
-    ask="Where do the heads learn of each other?",
+    question="Where do the heads learn of each other?",
     hint="Almost there",
 )
 def no_output_projection(x, context, weights, num_heads, keep=None):
@@ -443,7 +445,7 @@ def no_output_projection(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "forgets the bias of the output projection",
-    ask="A linear layer has two parts. Which one is missing at the end?",
+    question="A linear layer has two parts. Which one is missing at the end?",
     hint="Almost there",
 )
 def no_output_bias(x, context, weights, num_heads, keep=None):
@@ -459,7 +461,7 @@ def no_output_bias(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "forgets the biases",
-    ask="A linear layer has two parts. Which one is missing?",
+    question="A linear layer has two parts. Which one is missing?",
     hint="Almost there",
 )
 def no_biases(x, context, weights, num_heads, keep=None):
@@ -468,7 +470,7 @@ def no_biases(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "does not transpose the projections",
-    ask="In nn.Linear's layout, which axis of w is the output?",
+    question="In nn.Linear's layout, which axis of w is the output?",
     hint="Two lengths, two widths",
 )
 def projections_not_transposed(x, context, weights, num_heads, keep=None):
@@ -477,7 +479,7 @@ def projections_not_transposed(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "does not attend at all: adds the mean of the context",
-    ask="Ask two different questions of the same context. Do you get two different answers?",
+    question="Ask two different questions of the same context. Do you get two different answers?",
     hint="Where to look",
 )
 def no_attention(x, context, weights, num_heads, keep=None):
@@ -489,7 +491,7 @@ def no_attention(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "blends the context evenly, whatever x asks",
-    ask="Ask two different questions of the same context. Do you get two different answers?",
+    question="Ask two different questions of the same context. Do you get two different answers?",
     hint="Where to look",
 )
 def no_questions(x, context, weights, num_heads, keep=None):
@@ -507,7 +509,7 @@ def nan_without_keys(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "leaves weight in rows that have no key",
-    ask="What should a query with nobody to listen to receive?",
+    question="What should a query with nobody to listen to receive?",
     hint="Whose padding",
 )
 def uniform_without_keys(x, context, weights, num_heads, keep=None):
@@ -516,7 +518,7 @@ def uniform_without_keys(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "masks after the softmax and does not renormalise",
-    ask="Hidden keys have already taken their share; who gets it back?",
+    question="Hidden keys have already taken their share; who gets it back?",
     hint="Whose padding",
 )
 def masks_late(x, context, weights, num_heads, keep=None):
@@ -525,7 +527,7 @@ def masks_late(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "gives padded keys a score of 0",
-    ask="What does the exponential turn a score of 0 into?",
+    question="What does the exponential turn a score of 0 into?",
     hint="Whose padding",
 )
 def zero_scores(x, context, weights, num_heads, keep=None):
@@ -534,7 +536,7 @@ def zero_scores(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "adds the 0/1 mask to the scores",
-    ask="You add 0 to the scores of hidden keys. What have they lost by that?",
+    question="You add 0 to the scores of hidden keys. What have they lost by that?",
     hint="Whose padding",
 )
 def adds_the_mask(x, context, weights, num_heads, keep=None):
@@ -543,7 +545,7 @@ def adds_the_mask(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes exponentials of the raw scores",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
+    question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
 )
 def no_maximum(x, context, weights, num_heads, keep=None):
@@ -552,9 +554,9 @@ def no_maximum(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes exponentials of the raw scores",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
+    question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
-    like="no-maximum",
+    same_as="no-maximum",
 )
 def no_maximum_unguarded(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=raw_unguarded_softmax)
@@ -562,9 +564,9 @@ def no_maximum_unguarded(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes exponentials of the raw scores",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
+    question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
-    like="no-maximum",
+    same_as="no-maximum",
 )
 def no_maximum_late(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=raw_times_mask_softmax)
@@ -572,7 +574,7 @@ def no_maximum_late(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "cuts the context off from the graph",
-    ask="Should the encoder hear about the loss?",
+    question="Should the encoder hear about the loss?",
     hint="Almost there",
 )
 def context_detached(x, context, weights, num_heads, keep=None):
@@ -581,7 +583,7 @@ def context_detached(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "always answers in float32",
-    ask="Which dtype had the inputs, and which has your answer?",
+    question="Which dtype had the inputs, and which has your answer?",
     hint="Almost there",
 )
 def always_float32(x, context, weights, num_heads, keep=None):
@@ -591,7 +593,7 @@ def always_float32(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "keeps dropout on",
-    ask="Call your function twice. Should the answers differ?",
+    question="Call your function twice. Should the answers differ?",
     hint="Almost there",
     random=True,
 )
@@ -601,7 +603,7 @@ def drops_at_random(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "makes a mask on the default device",
-    ask="On which device does a tensor live that you make from nothing?",
+    question="On which device does a tensor live that you make from nothing?",
     hint="Whose padding",
 )
 def default_device(x, context, weights, num_heads, keep=None):
@@ -617,7 +619,7 @@ def default_device(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "hides with a number that real scores can undercut, such as -10000",
-    ask='Is your "very small" smaller than everything a model can produce?',
+    question='Is your "very small" smaller than everything a model can produce?',
     hint="Whose padding",
 )
 def fill_too_weak(x, context, weights, num_heads, keep=None):
@@ -626,7 +628,7 @@ def fill_too_weak(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "hides with a number that half precision cannot hold, such as -1e9",
-    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
+    question="What is the lowest number your dtype can hold, and is there one that always fits?",
     hint="Whose padding",
 )
 def fill_does_not_fit(x, context, weights, num_heads, keep=None):
@@ -635,7 +637,7 @@ def fill_does_not_fit(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
     hint="Whose padding",
 )
 def renormalises_late(x, context, weights, num_heads, keep=None):
@@ -644,9 +646,9 @@ def renormalises_late(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
     hint="Whose padding",
-    like="renormalises-late",
+    same_as="renormalises-late",
 )
 def renormalises_late_unguarded(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=unguarded_late_softmax)
@@ -654,7 +656,7 @@ def renormalises_late_unguarded(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
     hint="Whose padding",
 )
 def epsilon(x, context, weights, num_heads, keep=None):
@@ -663,9 +665,9 @@ def epsilon(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "subtracts a maximum that a hidden key may hold",
-    ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    question="Whose exponential is 1 when the highest score of a row is a hidden one?",
     hint="Whose padding",
-    like="renormalises-late",
+    same_as="renormalises-late",
 )
 def hidden_maximum(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=hidden_maximum_softmax)
@@ -673,7 +675,7 @@ def hidden_maximum(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    ask="What becomes of a row that lies 1000 below the highest score of another row?",
+    question="What becomes of a row that lies 1000 below the highest score of another row?",
     hint="Whose padding",
 )
 def one_maximum(x, context, weights, num_heads, keep=None):
@@ -682,7 +684,7 @@ def one_maximum(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "adds a mask in float32 to scores of another dtype",
-    ask="What dtype is the sum of half-precision scores and a float32 mask?",
+    question="What dtype is the sum of half-precision scores and a float32 mask?",
     hint="Whose padding",
 )
 def wide_mask(x, context, weights, num_heads, keep=None):

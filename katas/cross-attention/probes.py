@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.probing import ask, broken, close, furthest, probe, symptom
+from attention_katas.authoring.probing import ask, broken, close, furthest, probe, symptom
 
 AXES = {"x": "B T_q D", "context": "B T_k D_c", "num_heads": "H", "keep": "B T_k"}
 NAMES = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v", "w_o", "b_o")

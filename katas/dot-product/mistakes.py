@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.mistakes import formula, harmless, mistake
+from attention_katas.authoring.mistakes import formula, harmless, mistake
 
 
 def _last_two(k):
@@ -20,7 +20,7 @@ def _scores(q, k, *, turn=_last_two):
 
 @mistake(
     "reverses every axis of k, not only the last two",
-    ask="With a batch in front, which two axes should change places, and which must stay?",
+    question="With a batch in front, which two axes should change places, and which must stay?",
     hint="What must stay",
 )
 def reverses_all_axes(q, k):
@@ -29,7 +29,7 @@ def reverses_all_axes(q, k):
 
 @mistake(
     "swaps the first two axes of k",
-    ask="Which axes of k hold the keys and their features: the first two, or the last two?",
+    question="Which axes of k hold the keys and their features: the first two, or the last two?",
     hint="What must stay",
 )
 def swaps_the_first_axes(q, k):
@@ -38,7 +38,7 @@ def swaps_the_first_axes(q, k):
 
 @mistake(
     "swaps axes 1 and 2 of k, which are the right ones only without a head axis",
-    ask="If somebody adds a head axis, does axis 1 still hold the keys?",
+    question="If somebody adds a head axis, does axis 1 still hold the keys?",
     hint="What must stay",
 )
 def counts_axes_from_the_front(q, k):
@@ -47,7 +47,7 @@ def counts_axes_from_the_front(q, k):
 
 @mistake(
     "reshapes k where it has to be transposed",
-    ask="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    question="Does re-reading the same numbers in another shape move a key from a row to a column?",
     hint="Almost there",
 )
 def reshapes_instead_of_transposing(q, k):
@@ -56,9 +56,9 @@ def reshapes_instead_of_transposing(q, k):
 
 @mistake(
     "reshapes k where it has to be transposed",
-    ask="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    question="Does re-reading the same numbers in another shape move a key from a row to a column?",
     hint="Almost there",
-    like="reshapes-instead-of-transposing",
+    same_as="reshapes-instead-of-transposing",
 )
 def views_instead_of_transposing(q, k):
     return _scores(q, k, turn=lambda k: k.view(*k.shape[:-2], k.size(-1), k.size(-2)))
@@ -66,7 +66,7 @@ def views_instead_of_transposing(q, k):
 
 @mistake(
     "multiplies the wrong way round: its rows are keys",
-    ask="Take two small unequal matrices: does row i of the result belong to query i?",
+    question="Take two small unequal matrices: does row i of the result belong to query i?",
     hint="Which axes change places",
 )
 def keys_times_queries(q, k):
@@ -75,7 +75,7 @@ def keys_times_queries(q, k):
 
 @mistake(
     "multiplies entry by entry instead of taking a matrix product",
-    ask="Every query has to meet every key; how many numbers should one query give?",
+    question="Every query has to meet every key; how many numbers should one query give?",
     hint="Where to look",
 )
 def entry_by_entry(q, k):
@@ -84,7 +84,7 @@ def entry_by_entry(q, k):
 
 @mistake(
     "multiplies without transposing k",
-    ask="Which axis does a matrix product add up over, and what stands there in your k?",
+    question="Which axis does a matrix product add up over, and what stands there in your k?",
     hint="Which axes change places",
 )
 def no_transpose(q, k):
@@ -93,7 +93,7 @@ def no_transpose(q, k):
 
 @mistake(
     "multiplies the two feature sums: no letter is shared in the einsum",
-    ask="Which axis should disappear because both operands have it?",
+    question="Which axis should disappear because both operands have it?",
     hint="Which axes change places",
 )
 def no_shared_letter(q, k):
@@ -102,7 +102,7 @@ def no_shared_letter(q, k):
 
 @mistake(
     "adds up over the positions instead of the features",
-    ask="What should be left at the end: positions by positions, or features by features?",
+    question="What should be left at the end: positions by positions, or features by features?",
     hint="Where to look",
 )
 def adds_over_positions(q, k):
@@ -111,7 +111,7 @@ def adds_over_positions(q, k):
 
 @mistake(
     "compares position i only with position i",
-    ask="Query 0 may look for something that key 3 has. Where do the two meet in your code?",
+    question="Query 0 may look for something that key 3 has. Where do the two meet in your code?",
     hint="Where to look",
 )
 def only_equal_positions(q, k):
@@ -120,7 +120,7 @@ def only_equal_positions(q, k):
 
 @mistake(
     "gives one score for each position: it never meets the other positions",
-    ask="Every query has to meet every key; how many numbers should one query give?",
+    question="Every query has to meet every key; how many numbers should one query give?",
     hint="Where to look",
 )
 def one_score_each(q, k):
@@ -129,7 +129,7 @@ def one_score_each(q, k):
 
 @mistake(
     "normalises the vectors first: a cosine, not a dot product",
-    ask="If a query gets twice as long, should its scores stay as they are?",
+    question="If a query gets twice as long, should its scores stay as they are?",
     hint="Where to look",
 )
 def cosine(q, k):
@@ -138,7 +138,7 @@ def cosine(q, k):
 
 @mistake(
     "divides by the root of d_k as well: that is the next kata",
-    ask="Read the contract again: what does this function give, and what comes only later?",
+    question="Read the contract again: what does this function give, and what comes only later?",
     hint="Where to look",
 )
 def scales_already(q, k):
@@ -147,9 +147,9 @@ def scales_already(q, k):
 
 @mistake(
     "divides by the root of d_k as well: that is the next kata",
-    ask="Read the contract again: what does this function give, and what comes only later?",
+    question="Read the contract again: what does this function give, and what comes only later?",
     hint="Where to look",
-    like="scales-already",
+    same_as="scales-already",
 )
 def scales_already_at_the_end(q, k):
     return q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
@@ -157,7 +157,7 @@ def scales_already_at_the_end(q, k):
 
 @mistake(
     "takes the softmax as well: that is a kata of its own",
-    ask="Read the contract again: what does this function give, and what comes only later?",
+    question="Read the contract again: what does this function give, and what comes only later?",
     hint="Where to look",
 )
 def softmax_already(q, k):
@@ -168,7 +168,7 @@ def softmax_already(q, k):
 
 @mistake(
     "cuts the scores off from the graph",
-    ask="Your numbers are right. Would the query weights ever hear about the loss?",
+    question="Your numbers are right. Would the query weights ever hear about the loss?",
     hint="Almost there",
 )
 def detached(q, k):
@@ -177,7 +177,7 @@ def detached(q, k):
 
 @mistake(
     "scales the queries in place before it multiplies",
-    ask="Call your function twice with the same tensors. Why would the second answer differ?",
+    question="Call your function twice with the same tensors. Why would the second answer differ?",
     hint="Almost there",
 )
 def changes_its_input(q, k):
@@ -187,7 +187,7 @@ def changes_its_input(q, k):
 
 @mistake(
     "always answers in float32",
-    ask="Which dtype did the queries have, and which do your scores have?",
+    question="Which dtype did the queries have, and which do your scores have?",
     hint="Almost there",
 )
 def always_float32(q, k):

@@ -1,6 +1,6 @@
 """What the diagnosis asks about the dot product."""
 
-from attention_katas.probing import ask, close, furthest, probe, symptom
+from attention_katas.authoring.probing import ask, close, furthest, probe, symptom
 
 AXES = {"q": "H T_q d_k", "k": "H T_k d_k"}
 

@@ -2,6 +2,7 @@
 
 import torch
 
+from attention_katas.authoring.mistakes import convention, formula, harmless, mistake
 from attention_katas.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,
@@ -25,13 +26,12 @@ from attention_katas.masked_softmax import (
     wrong_infinity_softmax,
     zero_fill_softmax,
 )
-from attention_katas.mistakes import convention, formula, harmless, mistake
 
 INF = float("inf")
 
 
-def _ones(like):
-    return torch.ones(like.shape, dtype=torch.bool, device=like.device)
+def _ones(same_as):
+    return torch.ones(same_as.shape, dtype=torch.bool, device=same_as.device)
 
 
 def _past(scores):
@@ -79,8 +79,8 @@ def _attend(
 
 @mistake(
     "turns the triangle over: a query sees itself and the future",
-    ask="Cover row 0 with your hand: which columns may it use?",
-    of="causal_mask",
+    question="Cover row 0 with your hand: which columns may it use?",
+    function="causal_mask",
     hint="Where to look",
 )
 def triangle_turned(t_q, t_k, device=None):
@@ -90,7 +90,7 @@ def triangle_turned(t_q, t_k, device=None):
 @convention(
     "marks what is forbidden instead of what is allowed",
     contract="In this kata True means that a query may attend, as in PyTorch's own attention.",
-    of="causal_mask",
+    function="causal_mask",
     hint="Where to look",
 )
 def polarity_inverted(t_q, t_k, device=None):
@@ -99,8 +99,8 @@ def polarity_inverted(t_q, t_k, device=None):
 
 @mistake(
     "forbids the diagonal: a word may not look at itself",
-    ask="May a word look at itself? And what is left for the first word if not?",
-    of="causal_mask",
+    question="May a word look at itself? And what is left for the first word if not?",
+    function="causal_mask",
     hint="Where to look",
 )
 def diagonal_forbidden(t_q, t_k, device=None):
@@ -109,8 +109,8 @@ def diagonal_forbidden(t_q, t_k, device=None):
 
 @mistake(
     "starts the diagonal one too high: every query sees one word ahead",
-    ask="Print a 4 by 4 mask: which is the first forbidden cell of row 0?",
-    of="causal_mask",
+    question="Print a 4 by 4 mask: which is the first forbidden cell of row 0?",
+    function="causal_mask",
     hint="Where to look",
 )
 def one_word_ahead(t_q, t_k, device=None):
@@ -120,7 +120,7 @@ def one_word_ahead(t_q, t_k, device=None):
 @convention(
     "starts in the bottom right corner when the lengths differ",
     contract="Query i sees keys 0 to i, whatever the lengths (top left, as PyTorch's is_causal).",
-    of="causal_mask",
+    function="causal_mask",
     hint="Where to look",
 )
 def bottom_right(t_q, t_k, device=None):
@@ -129,8 +129,8 @@ def bottom_right(t_q, t_k, device=None):
 
 @mistake(
     "is square, whatever the number of keys",
-    ask="What if there are more keys than queries?",
-    of="causal_mask",
+    question="What if there are more keys than queries?",
+    function="causal_mask",
     hint="Where to look",
 )
 def always_square(t_q, t_k, device=None):
@@ -139,8 +139,8 @@ def always_square(t_q, t_k, device=None):
 
 @mistake(
     "has keys as rows and queries as columns",
-    ask="How many rows has a mask for 3 queries and 5 keys?",
-    of="causal_mask",
+    question="How many rows has a mask for 3 queries and 5 keys?",
+    function="causal_mask",
     hint="Where to look",
 )
 def transposed(t_q, t_k, device=None):
@@ -149,8 +149,8 @@ def transposed(t_q, t_k, device=None):
 
 @mistake(
     "hides nothing",
-    ask="Cover row 0 with your hand: which columns may it use?",
-    of="causal_mask",
+    question="Cover row 0 with your hand: which columns may it use?",
+    function="causal_mask",
     hint="Where to look",
 )
 def hides_nothing(t_q, t_k, device=None):
@@ -159,8 +159,8 @@ def hides_nothing(t_q, t_k, device=None):
 
 @mistake(
     "lets a word see itself alone",
-    ask="Which earlier words may the third word listen to?",
-    of="causal_mask",
+    question="Which earlier words may the third word listen to?",
+    function="causal_mask",
     hint="Where to look",
 )
 def only_itself(t_q, t_k, device=None):
@@ -169,8 +169,8 @@ def only_itself(t_q, t_k, device=None):
 
 @mistake(
     "holds numbers instead of truth values",
-    ask="What dtype has your mask, and what would ~ do to it?",
-    of="causal_mask",
+    question="What dtype has your mask, and what would ~ do to it?",
+    function="causal_mask",
     hint="Where to look",
 )
 def numbers_not_truths(t_q, t_k, device=None):
@@ -179,10 +179,10 @@ def numbers_not_truths(t_q, t_k, device=None):
 
 @mistake(
     "holds whole numbers instead of truth values",
-    ask="What dtype has your mask, and what would ~ do to it?",
-    of="causal_mask",
+    question="What dtype has your mask, and what would ~ do to it?",
+    function="causal_mask",
     hint="Where to look",
-    like="numbers-not-truths",
+    same_as="numbers-not-truths",
 )
 def whole_numbers(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.long, device=device).tril()
@@ -191,7 +191,7 @@ def whole_numbers(t_q, t_k, device=None):
 @convention(
     "holds what is to be added to scores: 0 and minus infinity",
     contract="In this kata the mask is of dtype bool, True where a query may attend.",
-    of="causal_mask",
+    function="causal_mask",
     hint="Where to look",
 )
 def additive_mask(t_q, t_k, device=None):
@@ -200,8 +200,8 @@ def additive_mask(t_q, t_k, device=None):
 
 @mistake(
     "ignores the device that it is asked for",
-    ask="Your function was told a device. Where does it use it?",
-    of="causal_mask",
+    question="Your function was told a device. Where does it use it?",
+    function="causal_mask",
     hint="Where to look",
 )
 def mask_ignores_device(t_q, t_k, device=None):
@@ -210,8 +210,8 @@ def mask_ignores_device(t_q, t_k, device=None):
 
 @mistake(
     "cuts its masks from one of fixed size",
-    ask="What does your function give for a longer text than you had in mind?",
-    of="causal_mask",
+    question="What does your function give for a longer text than you had in mind?",
+    function="causal_mask",
     hint="Where to look",
 )
 def cut_from_a_buffer(t_q, t_k, device=None):
@@ -220,10 +220,10 @@ def cut_from_a_buffer(t_q, t_k, device=None):
 
 @mistake(
     "cuts its masks from one of fixed size",
-    ask="What does your function give for a longer text than you had in mind?",
-    of="causal_mask",
+    question="What does your function give for a longer text than you had in mind?",
+    function="causal_mask",
     hint="Where to look",
-    like="cut-from-a-buffer",
+    same_as="cut-from-a-buffer",
 )
 def cut_from_a_short_buffer(t_q, t_k, device=None):
     return torch.ones(1024, 1024, dtype=torch.bool, device=device).tril()[:t_q, :t_k]
@@ -234,8 +234,8 @@ def cut_from_a_short_buffer(t_q, t_k, device=None):
 
 @mistake(
     "has no causal mask",
-    ask="Change the last word only. Which rows of weights are allowed to move?",
-    of="masked_weights",
+    question="Change the last word only. Which rows of weights are allowed to move?",
+    function="masked_weights",
     hint="Two rules at once",
 )
 def no_mask(scores, keep=None):
@@ -244,8 +244,8 @@ def no_mask(scores, keep=None):
 
 @mistake(
     "turns the triangle over: a query sees itself and the future",
-    ask="Cover row 0 with your hand: which columns may it use?",
-    of="masked_weights",
+    question="Cover row 0 with your hand: which columns may it use?",
+    function="masked_weights",
     hint="Where to look",
 )
 def weights_turned(scores, keep=None):
@@ -254,8 +254,8 @@ def weights_turned(scores, keep=None):
 
 @mistake(
     "hides the diagonal as well: a word may not look at itself",
-    ask="May a word look at itself? And what is left for the first word if not?",
-    of="masked_weights",
+    question="May a word look at itself? And what is left for the first word if not?",
+    function="masked_weights",
     hint="Where to look",
 )
 def weights_hide_diagonal(scores, keep=None):
@@ -264,8 +264,8 @@ def weights_hide_diagonal(scores, keep=None):
 
 @mistake(
     "lets every query see one word ahead",
-    ask="Which is the first forbidden cell of row 0 in your mask?",
-    of="masked_weights",
+    question="Which is the first forbidden cell of row 0 in your mask?",
+    function="masked_weights",
     hint="Where to look",
 )
 def weights_one_ahead(scores, keep=None):
@@ -275,7 +275,7 @@ def weights_one_ahead(scores, keep=None):
 @convention(
     "starts the mask in the bottom right corner when the lengths differ",
     contract="Query i sees keys 0 to i, whatever the lengths (top left, as PyTorch's is_causal).",
-    of="masked_weights",
+    function="masked_weights",
     hint="Where to look",
 )
 def weights_bottom_right(scores, keep=None):
@@ -284,8 +284,8 @@ def weights_bottom_right(scores, keep=None):
 
 @mistake(
     "makes a square mask from the number of queries",
-    ask="What if there are more keys than queries?",
-    of="masked_weights",
+    question="What if there are more keys than queries?",
+    function="masked_weights",
     hint="Where to look",
 )
 def weights_square(scores, keep=None):
@@ -295,8 +295,8 @@ def weights_square(scores, keep=None):
 
 @mistake(
     "masks after the softmax and does not renormalise",
-    ask="Hidden keys have already taken their share; who gets it back?",
-    of="masked_weights",
+    question="Hidden keys have already taken their share; who gets it back?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def mask_after_softmax(scores, keep=None):
@@ -305,8 +305,8 @@ def mask_after_softmax(scores, keep=None):
 
 @mistake(
     "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
-    of="masked_weights",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def renormalises_late(scores, keep=None):
@@ -315,10 +315,10 @@ def renormalises_late(scores, keep=None):
 
 @mistake(
     "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
-    of="masked_weights",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    function="masked_weights",
     hint="Before, never after",
-    like="renormalises-late",
+    same_as="renormalises-late",
 )
 def renormalises_late_unguarded(scores, keep=None):
     return _weigh(scores, keep, soft=unguarded_late_softmax)
@@ -326,8 +326,8 @@ def renormalises_late_unguarded(scores, keep=None):
 
 @mistake(
     "gives hidden keys a score near 0",
-    ask="What does the exponential turn a score of 0 into?",
-    of="masked_weights",
+    question="What does the exponential turn a score of 0 into?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def fills_with_zero(scores, keep=None):
@@ -336,10 +336,10 @@ def fills_with_zero(scores, keep=None):
 
 @mistake(
     "hides with a number close to zero",
-    ask="Small in size, or far below zero: which of the two does softmax need?",
-    of="masked_weights",
+    question="Small in size, or far below zero: which of the two does softmax need?",
+    function="masked_weights",
     hint="Before, never after",
-    like="fills-with-zero",
+    same_as="fills-with-zero",
 )
 def fills_with_a_tiny_number(scores, keep=None):
     return torch.softmax(scores.masked_fill(~_rule(scores, keep), 1e-9), -1)
@@ -347,8 +347,8 @@ def fills_with_a_tiny_number(scores, keep=None):
 
 @mistake(
     "hides with a number that real scores can undercut, such as -10000",
-    ask='Is your "very small" smaller than everything a model can produce?',
-    of="masked_weights",
+    question='Is your "very small" smaller than everything a model can produce?',
+    function="masked_weights",
     hint="Before, never after",
 )
 def fill_too_weak(scores, keep=None):
@@ -357,10 +357,10 @@ def fill_too_weak(scores, keep=None):
 
 @mistake(
     "hides with a number that real scores can undercut, such as -10000",
-    ask='Is your "very small" smaller than everything a model can produce?',
-    of="masked_weights",
+    question='Is your "very small" smaller than everything a model can produce?',
+    function="masked_weights",
     hint="Before, never after",
-    like="fill-too-weak",
+    same_as="fill-too-weak",
 )
 def fill_too_weak_uniform(scores, keep=None):
     return torch.softmax(scores.masked_fill(~_rule(scores, keep), -1e4), -1)
@@ -368,8 +368,8 @@ def fill_too_weak_uniform(scores, keep=None):
 
 @mistake(
     "hides with a number that half precision cannot hold, such as -1e9",
-    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
-    of="masked_weights",
+    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def fill_does_not_fit(scores, keep=None):
@@ -378,10 +378,10 @@ def fill_does_not_fit(scores, keep=None):
 
 @mistake(
     "hides with a number that half precision cannot hold, such as -1e9",
-    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
-    of="masked_weights",
+    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    function="masked_weights",
     hint="Before, never after",
-    like="fill-does-not-fit",
+    same_as="fill-does-not-fit",
 )
 def fill_far_too_low(scores, keep=None):
     return torch.softmax(scores.masked_fill(~_rule(scores, keep), -1e30), -1)
@@ -389,10 +389,10 @@ def fill_far_too_low(scores, keep=None):
 
 @mistake(
     "hides with a number that half precision cannot hold, such as -1e9",
-    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
-    of="masked_weights",
+    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    function="masked_weights",
     hint="Before, never after",
-    like="fill-does-not-fit",
+    same_as="fill-does-not-fit",
 )
 def fill_does_not_fit_uniform(scores, keep=None):
     return torch.softmax(scores.masked_fill(~_rule(scores, keep), -1e9), -1)
@@ -400,8 +400,8 @@ def fill_does_not_fit_uniform(scores, keep=None):
 
 @mistake(
     "leaves weight in rows that have no key",
-    ask="What should a query with nobody to listen to receive?",
-    of="masked_weights",
+    question="What should a query with nobody to listen to receive?",
+    function="masked_weights",
     hint="Nobody to listen to",
 )
 def uniform_without_keys(scores, keep=None):
@@ -410,8 +410,8 @@ def uniform_without_keys(scores, keep=None):
 
 @mistake(
     "hides with plus infinity",
-    ask="Which infinity does the exponential send to 0?",
-    of="masked_weights",
+    question="Which infinity does the exponential send to 0?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def wrong_infinity(scores, keep=None):
@@ -420,8 +420,8 @@ def wrong_infinity(scores, keep=None):
 
 @mistake(
     "hides what it should keep",
-    ask="masked_fill fills where the mask is True. Is that where you want it?",
-    of="masked_weights",
+    question="masked_fill fills where the mask is True. Is that where you want it?",
+    function="masked_weights",
     hint="Where to look",
 )
 def hides_the_past(scores, keep=None):
@@ -430,10 +430,10 @@ def hides_the_past(scores, keep=None):
 
 @mistake(
     "hides what it should keep",
-    ask="masked_fill fills where the mask is True. Is that where you want it?",
-    of="masked_weights",
+    question="masked_fill fills where the mask is True. Is that where you want it?",
+    function="masked_weights",
     hint="Where to look",
-    like="hides-the-past",
+    same_as="hides-the-past",
 )
 def hides_the_past_nan(scores, keep=None):
     return torch.softmax(scores.masked_fill(_rule(scores, keep), -INF), -1)
@@ -441,8 +441,8 @@ def hides_the_past_nan(scores, keep=None):
 
 @mistake(
     "adds the 0/1 mask to the scores",
-    ask="You add 0 to the scores of hidden keys. What have they lost by that?",
-    of="masked_weights",
+    question="You add 0 to the scores of hidden keys. What have they lost by that?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def adds_the_mask(scores, keep=None):
@@ -451,8 +451,8 @@ def adds_the_mask(scores, keep=None):
 
 @mistake(
     "has no softmax: gives masked scores",
-    ask="Can a share be negative?",
-    of="masked_weights",
+    question="Can a share be negative?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def no_softmax_at_all(scores, keep=None):
@@ -461,8 +461,8 @@ def no_softmax_at_all(scores, keep=None):
 
 @mistake(
     "takes exponentials of the raw scores, which overflow",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
-    of="masked_weights",
+    question="What can you subtract from a row so that the largest exponent is 0?",
+    function="masked_weights",
     hint="Nobody to listen to",
 )
 def weights_no_maximum(scores, keep=None):
@@ -471,10 +471,10 @@ def weights_no_maximum(scores, keep=None):
 
 @mistake(
     "takes exponentials of the raw scores, which overflow",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
-    of="masked_weights",
+    question="What can you subtract from a row so that the largest exponent is 0?",
+    function="masked_weights",
     hint="Nobody to listen to",
-    like="weights-no-maximum",
+    same_as="weights-no-maximum",
 )
 def weights_no_maximum_unguarded(scores, keep=None):
     return _weigh(scores, keep, soft=raw_unguarded_softmax)
@@ -482,10 +482,10 @@ def weights_no_maximum_unguarded(scores, keep=None):
 
 @mistake(
     "takes exponentials of the raw scores",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
-    of="masked_weights",
+    question="What can you subtract from a row so that the largest exponent is 0?",
+    function="masked_weights",
     hint="Nobody to listen to",
-    like="weights-no-maximum",
+    same_as="weights-no-maximum",
 )
 def weights_no_maximum_late(scores, keep=None):
     return _weigh(scores, keep, soft=raw_times_mask_softmax)
@@ -493,8 +493,8 @@ def weights_no_maximum_late(scores, keep=None):
 
 @mistake(
     "takes the softmax over the queries",
-    ask="Each query asks for a mixture; along which axis must its weights add up to 1?",
-    of="masked_weights",
+    question="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    function="masked_weights",
     hint="Where to look",
 )
 def weights_over_queries(scores, keep=None):
@@ -503,8 +503,8 @@ def weights_over_queries(scores, keep=None):
 
 @mistake(
     "takes the softmax over the heads",
-    ask="Do heads compete with each other, or do keys?",
-    of="masked_weights",
+    question="Do heads compete with each other, or do keys?",
+    function="masked_weights",
     hint="Where to look",
 )
 def weights_over_heads(scores, keep=None):
@@ -513,8 +513,8 @@ def weights_over_heads(scores, keep=None):
 
 @mistake(
     "lays the padding along the queries",
-    ask="Which axis of the score matrix are the keys on?",
-    of="masked_weights",
+    question="Which axis of the score matrix are the keys on?",
+    function="masked_weights",
     hint="Two rules at once",
 )
 def padding_on_queries(scores, keep=None):
@@ -523,10 +523,10 @@ def padding_on_queries(scores, keep=None):
 
 @mistake(
     "lays the padding along the queries",
-    ask="Which axis of the score matrix are the keys on?",
-    of="masked_weights",
+    question="Which axis of the score matrix are the keys on?",
+    function="masked_weights",
     hint="Two rules at once",
-    like="padding-on-queries",
+    same_as="padding-on-queries",
 )
 def padding_cut_to_queries(scores, keep=None):
     return _weigh(
@@ -536,8 +536,8 @@ def padding_cut_to_queries(scores, keep=None):
 
 @mistake(
     "gives padded keys a score of 0 instead of hiding them",
-    ask="What does the exponential turn a score of 0 into?",
-    of="masked_weights",
+    question="What does the exponential turn a score of 0 into?",
+    function="masked_weights",
     hint="Two rules at once",
 )
 def padding_to_zero(scores, keep=None):
@@ -547,8 +547,8 @@ def padding_to_zero(scores, keep=None):
 
 @mistake(
     "ignores the padding",
-    ask="Add ten padding words; should the answer for a real word change?",
-    of="masked_weights",
+    question="Add ten padding words; should the answer for a real word change?",
+    function="masked_weights",
     hint="Two rules at once",
 )
 def ignores_padding(scores, keep=None):
@@ -558,7 +558,7 @@ def ignores_padding(scores, keep=None):
 @convention(
     "reads keep the other way round: True as padding",
     contract="In this kata True means a real key, that may be attended to.",
-    of="masked_weights",
+    function="masked_weights",
     hint="Two rules at once",
 )
 def keep_inverted(scores, keep=None):
@@ -567,8 +567,8 @@ def keep_inverted(scores, keep=None):
 
 @mistake(
     "allows a key that only one of the two rules allows",
-    ask="A key has to pass both rules; which connective is that?",
-    of="masked_weights",
+    question="A key has to pass both rules; which connective is that?",
+    function="masked_weights",
     hint="Two rules at once",
 )
 def either_rule(scores, keep=None):
@@ -577,8 +577,8 @@ def either_rule(scores, keep=None):
 
 @mistake(
     "forgets the causal mask as soon as there is padding",
-    ask="You have two rules now. Does your code apply both?",
-    of="masked_weights",
+    question="You have two rules now. Does your code apply both?",
+    function="masked_weights",
     hint="Two rules at once",
 )
 def padding_instead_of_causal(scores, keep=None):
@@ -587,8 +587,8 @@ def padding_instead_of_causal(scores, keep=None):
 
 @mistake(
     "masks the future only when there is padding",
-    ask="Does your causal rule depend on somebody passing padding?",
-    of="masked_weights",
+    question="Does your causal rule depend on somebody passing padding?",
+    function="masked_weights",
     hint="Two rules at once",
 )
 def causal_only_with_padding(scores, keep=None):
@@ -598,7 +598,7 @@ def causal_only_with_padding(scores, keep=None):
 @convention(
     "gives NaN to a query without a key",
     contract="In this kata a query that nothing is allowed to gets a row of zeros.",
-    of="masked_weights",
+    function="masked_weights",
     hint="Nobody to listen to",
 )
 def nan_without_keys(scores, keep=None):
@@ -607,8 +607,8 @@ def nan_without_keys(scores, keep=None):
 
 @mistake(
     "repairs NaN afterwards: the values are right, the gradients are NaN",
-    ask="Your zeros hide a 0/0. What does the way back through it look like?",
-    of="masked_weights",
+    question="Your zeros hide a 0/0. What does the way back through it look like?",
+    function="masked_weights",
     hint="Nobody to listen to",
 )
 def nan_repaired_late(scores, keep=None):
@@ -620,8 +620,8 @@ def nan_repaired_late(scores, keep=None):
 
 @mistake(
     "cuts the weights off from the graph",
-    ask="Would the projections of queries and keys ever hear about the loss?",
-    of="masked_weights",
+    question="Would the projections of queries and keys ever hear about the loss?",
+    function="masked_weights",
     hint="Almost there",
 )
 def weights_detached(scores, keep=None):
@@ -630,8 +630,8 @@ def weights_detached(scores, keep=None):
 
 @mistake(
     "fills the caller's scores in place",
-    ask="Whose tensor did you just write into?",
-    of="masked_weights",
+    question="Whose tensor did you just write into?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def fills_in_place(scores, keep=None):
@@ -642,10 +642,10 @@ def fills_in_place(scores, keep=None):
 
 @mistake(
     "fills the caller's scores in place",
-    ask="Whose tensor did you just write into?",
-    of="masked_weights",
+    question="Whose tensor did you just write into?",
+    function="masked_weights",
     hint="Before, never after",
-    like="fills-in-place",
+    same_as="fills-in-place",
 )
 def fills_in_place_unguarded(scores, keep=None):
     return torch.softmax(scores.masked_fill_(~_rule(scores, keep), -INF), -1)
@@ -653,8 +653,8 @@ def fills_in_place_unguarded(scores, keep=None):
 
 @mistake(
     "makes the mask on the default device",
-    ask="On which device does a tensor live that you make from nothing?",
-    of="masked_weights",
+    question="On which device does a tensor live that you make from nothing?",
+    function="masked_weights",
     hint="Where to look",
 )
 def weights_default_device(scores, keep=None):
@@ -670,8 +670,8 @@ _KEPT = []
 
 @mistake(
     "keeps the mask of its first call",
-    ask="What if the next sentence is shorter?",
-    of="masked_weights",
+    question="What if the next sentence is shorter?",
+    function="masked_weights",
     hint="Where to look",
 )
 def keeps_the_first_mask(scores, keep=None):
@@ -682,8 +682,8 @@ def keeps_the_first_mask(scores, keep=None):
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
-    of="masked_weights",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def weights_epsilon(scores, keep=None):
@@ -692,10 +692,10 @@ def weights_epsilon(scores, keep=None):
 
 @mistake(
     "subtracts a maximum that a hidden key may hold",
-    ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
-    of="masked_weights",
+    question="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    function="masked_weights",
     hint="Before, never after",
-    like="renormalises-late",
+    same_as="renormalises-late",
 )
 def weights_hidden_maximum(scores, keep=None):
     return _weigh(scores, keep, soft=hidden_maximum_softmax)
@@ -703,8 +703,8 @@ def weights_hidden_maximum(scores, keep=None):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    ask="What becomes of a row that lies 1000 below the highest score of another row?",
-    of="masked_weights",
+    question="What becomes of a row that lies 1000 below the highest score of another row?",
+    function="masked_weights",
     hint="Nobody to listen to",
 )
 def weights_one_maximum(scores, keep=None):
@@ -713,8 +713,8 @@ def weights_one_maximum(scores, keep=None):
 
 @mistake(
     "adds a mask in float32 to scores of another dtype",
-    ask="What dtype is the sum of half-precision scores and a float32 mask?",
-    of="masked_weights",
+    question="What dtype is the sum of half-precision scores and a float32 mask?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def weights_wide_mask(scores, keep=None):
@@ -723,8 +723,8 @@ def weights_wide_mask(scores, keep=None):
 
 @mistake(
     "adds the lowest number to hidden scores instead of putting it in their place",
-    ask="Add the lowest number of float16 to 40000. Is that lower than every visible score?",
-    of="masked_weights",
+    question="Add the lowest number of float16 to 40000. Is that lower than every visible score?",
+    function="masked_weights",
     hint="Before, never after",
 )
 def adds_the_lowest_number(scores, keep=None):
@@ -736,8 +736,8 @@ def adds_the_lowest_number(scores, keep=None):
 
 @mistake(
     "flattens with view, which only contiguous scores allow",
-    ask="What does a transposed tensor answer to view, and what to reshape?",
-    of="masked_weights",
+    question="What does a transposed tensor answer to view, and what to reshape?",
+    function="masked_weights",
     hint="Almost there",
 )
 def flattens_by_view(scores, keep=None):
@@ -751,8 +751,8 @@ _MASKS = {}
 
 @mistake(
     "keeps a mask for each shape, whatever the padding",
-    ask="Two batches of one shape: do they have the same padding?",
-    of="masked_weights",
+    question="Two batches of one shape: do they have the same padding?",
+    function="masked_weights",
     hint="Two rules at once",
 )
 def mask_by_shape(scores, keep=None):
@@ -766,8 +766,8 @@ def mask_by_shape(scores, keep=None):
 
 @mistake(
     "does not scale the scores",
-    ask="How far apart are the scores, and what does softmax make of a row of such numbers?",
-    of="scaled_dot_product_attention",
+    question="How far apart are the scores, and what does softmax make of a row of such numbers?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_no_scale(q, k, v, causal=True):
@@ -776,8 +776,8 @@ def attention_no_scale(q, k, v, causal=True):
 
 @mistake(
     "divides by d_k, not by its root",
-    ask="Without the root, where do all weights go as d_k grows?",
-    of="scaled_dot_product_attention",
+    question="Without the root, where do all weights go as d_k grows?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_divides_by_width(q, k, v, causal=True):
@@ -786,8 +786,8 @@ def attention_divides_by_width(q, k, v, causal=True):
 
 @mistake(
     "multiplies the scores by the root instead of dividing",
-    ask="The root is larger than 1. Do the scores have to become larger or smaller?",
-    of="scaled_dot_product_attention",
+    question="The root is larger than 1. Do the scores have to become larger or smaller?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_multiplies(q, k, v, causal=True):
@@ -796,8 +796,8 @@ def attention_multiplies(q, k, v, causal=True):
 
 @mistake(
     "scales by the width of the values",
-    ask="Which two vectors meet in a score, and how long are they?",
-    of="scaled_dot_product_attention",
+    question="Which two vectors meet in a score, and how long are they?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_value_width(q, k, v, causal=True):
@@ -806,8 +806,8 @@ def attention_value_width(q, k, v, causal=True):
 
 @mistake(
     "scales by the number of keys",
-    ask="What does a longer sentence change about one dot product?",
-    of="scaled_dot_product_attention",
+    question="What does a longer sentence change about one dot product?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_number_of_keys(q, k, v, causal=True):
@@ -816,8 +816,10 @@ def attention_number_of_keys(q, k, v, causal=True):
 
 @mistake(
     "scales by the width of all heads together",
-    ask="How many products does one score sum up: those of the whole width, or those of one head?",
-    of="scaled_dot_product_attention",
+    question=(
+        "How many products does one score sum up: those of the whole width, or those of one head?"
+    ),
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_model_width(q, k, v, causal=True):
@@ -826,8 +828,8 @@ def attention_model_width(q, k, v, causal=True):
 
 @mistake(
     "scales after the softmax",
-    ask="Sum one row of your weights. Which step was to guarantee that sum?",
-    of="scaled_dot_product_attention",
+    question="Sum one row of your weights. Which step was to guarantee that sum?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_scales_late(q, k, v, causal=True):
@@ -836,8 +838,8 @@ def attention_scales_late(q, k, v, causal=True):
 
 @mistake(
     "takes the softmax over the queries",
-    ask="Each query asks for a mixture; along which axis must its weights add up to 1?",
-    of="scaled_dot_product_attention",
+    question="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_over_queries(q, k, v, causal=True):
@@ -846,8 +848,8 @@ def attention_over_queries(q, k, v, causal=True):
 
 @mistake(
     "takes the softmax over the heads",
-    ask="Do heads compete with each other, or do keys?",
-    of="scaled_dot_product_attention",
+    question="Do heads compete with each other, or do keys?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_over_heads(q, k, v, causal=True):
@@ -856,8 +858,8 @@ def attention_over_heads(q, k, v, causal=True):
 
 @mistake(
     "takes the softmax over the batch",
-    ask="With one sample in the batch, how many numbers are normalised together?",
-    of="scaled_dot_product_attention",
+    question="With one sample in the batch, how many numbers are normalised together?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_over_the_batch(q, k, v, causal=True):
@@ -866,8 +868,8 @@ def attention_over_the_batch(q, k, v, causal=True):
 
 @mistake(
     "takes exponentials of the raw scores",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
-    of="scaled_dot_product_attention",
+    question="What can you subtract from a row so that the largest exponent is 0?",
+    function="scaled_dot_product_attention",
     hint="Nobody to listen to",
 )
 def attention_no_maximum(q, k, v, causal=True):
@@ -876,10 +878,10 @@ def attention_no_maximum(q, k, v, causal=True):
 
 @mistake(
     "takes exponentials of the raw scores",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
-    of="scaled_dot_product_attention",
+    question="What can you subtract from a row so that the largest exponent is 0?",
+    function="scaled_dot_product_attention",
     hint="Nobody to listen to",
-    like="attention-no-maximum",
+    same_as="attention-no-maximum",
 )
 def attention_no_maximum_late(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=raw_times_mask_softmax)
@@ -887,8 +889,8 @@ def attention_no_maximum_late(q, k, v, causal=True):
 
 @mistake(
     "masks after the softmax",
-    ask="Hidden keys have already taken their share; who gets it back?",
-    of="scaled_dot_product_attention",
+    question="Hidden keys have already taken their share; who gets it back?",
+    function="scaled_dot_product_attention",
     hint="Before, never after",
 )
 def attention_masks_late(q, k, v, causal=True):
@@ -897,8 +899,8 @@ def attention_masks_late(q, k, v, causal=True):
 
 @mistake(
     "sets hidden scores to 0",
-    ask="0 is a perfectly ordinary score. What comes after the scores?",
-    of="scaled_dot_product_attention",
+    question="0 is a perfectly ordinary score. What comes after the scores?",
+    function="scaled_dot_product_attention",
     hint="Before, never after",
 )
 def attention_zero_scores(q, k, v, causal=True):
@@ -907,8 +909,8 @@ def attention_zero_scores(q, k, v, causal=True):
 
 @mistake(
     "adds the 0/1 mask to the scores",
-    ask="You add 0 to the scores of hidden keys. What have they lost by that?",
-    of="scaled_dot_product_attention",
+    question="You add 0 to the scores of hidden keys. What have they lost by that?",
+    function="scaled_dot_product_attention",
     hint="Before, never after",
 )
 def attention_adds_the_mask(q, k, v, causal=True):
@@ -917,8 +919,8 @@ def attention_adds_the_mask(q, k, v, causal=True):
 
 @mistake(
     "hides with plus infinity",
-    ask="Which infinity does the exponential send to 0?",
-    of="scaled_dot_product_attention",
+    question="Which infinity does the exponential send to 0?",
+    function="scaled_dot_product_attention",
     hint="Before, never after",
 )
 def attention_wrong_infinity(q, k, v, causal=True):
@@ -927,8 +929,8 @@ def attention_wrong_infinity(q, k, v, causal=True):
 
 @mistake(
     "turns the triangle over: a query sees itself and the future",
-    ask="Cover row 0 with your hand: which columns may it use?",
-    of="scaled_dot_product_attention",
+    question="Cover row 0 with your hand: which columns may it use?",
+    function="scaled_dot_product_attention",
     hint="Where to look",
 )
 def attention_turned(q, k, v, causal=True):
@@ -937,8 +939,8 @@ def attention_turned(q, k, v, causal=True):
 
 @mistake(
     "hides what it should keep",
-    ask="masked_fill fills where the mask is True. Is that where you want it?",
-    of="scaled_dot_product_attention",
+    question="masked_fill fills where the mask is True. Is that where you want it?",
+    function="scaled_dot_product_attention",
     hint="Where to look",
 )
 def attention_hides_the_past(q, k, v, causal=True):
@@ -947,8 +949,8 @@ def attention_hides_the_past(q, k, v, causal=True):
 
 @mistake(
     "hides the diagonal as well",
-    ask="May a word look at itself? And what is left for the first word if not?",
-    of="scaled_dot_product_attention",
+    question="May a word look at itself? And what is left for the first word if not?",
+    function="scaled_dot_product_attention",
     hint="Where to look",
 )
 def attention_hides_diagonal(q, k, v, causal=True):
@@ -957,8 +959,8 @@ def attention_hides_diagonal(q, k, v, causal=True):
 
 @mistake(
     "lets every query see one word ahead",
-    ask="Which is the first forbidden cell of row 0 in your mask?",
-    of="scaled_dot_product_attention",
+    question="Which is the first forbidden cell of row 0 in your mask?",
+    function="scaled_dot_product_attention",
     hint="Where to look",
 )
 def attention_one_ahead(q, k, v, causal=True):
@@ -967,8 +969,8 @@ def attention_one_ahead(q, k, v, causal=True):
 
 @mistake(
     "lets a word see itself alone",
-    ask="Which earlier words may the third word listen to?",
-    of="scaled_dot_product_attention",
+    question="Which earlier words may the third word listen to?",
+    function="scaled_dot_product_attention",
     hint="Where to look",
 )
 def attention_only_itself(q, k, v, causal=True):
@@ -977,8 +979,8 @@ def attention_only_itself(q, k, v, causal=True):
 
 @mistake(
     "ignores causal",
-    ask="Your function was told whether to mask. Where does it use that?",
-    of="scaled_dot_product_attention",
+    question="Your function was told whether to mask. Where does it use that?",
+    function="scaled_dot_product_attention",
     hint="Where to look",
 )
 def attention_never_causal(q, k, v, causal=True):
@@ -987,8 +989,8 @@ def attention_never_causal(q, k, v, causal=True):
 
 @mistake(
     "always masks",
-    ask="Your function was told whether to mask. Where does it use that?",
-    of="scaled_dot_product_attention",
+    question="Your function was told whether to mask. Where does it use that?",
+    function="scaled_dot_product_attention",
     hint="Where to look",
 )
 def attention_always_causal(q, k, v, causal=True):
@@ -998,7 +1000,7 @@ def attention_always_causal(q, k, v, causal=True):
 @convention(
     "aligns the mask to the bottom right corner",
     contract="Query i sees keys 0 to i, whatever the lengths (top left, as PyTorch's is_causal).",
-    of="scaled_dot_product_attention",
+    function="scaled_dot_product_attention",
     hint="Where to look",
 )
 def attention_bottom_right(q, k, v, causal=True):
@@ -1007,8 +1009,8 @@ def attention_bottom_right(q, k, v, causal=True):
 
 @mistake(
     "builds a square mask from the number of queries",
-    ask="What if there are more keys than queries?",
-    of="scaled_dot_product_attention",
+    question="What if there are more keys than queries?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_square_mask(q, k, v, causal=True):
@@ -1024,8 +1026,8 @@ def attention_square_mask(q, k, v, causal=True):
 
 @mistake(
     "multiplies keys by queries: its rows are keys",
-    ask="Does row i of the scores belong to query i?",
-    of="scaled_dot_product_attention",
+    question="Does row i of the scores belong to query i?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_keys_times_queries(q, k, v, causal=True):
@@ -1034,8 +1036,8 @@ def attention_keys_times_queries(q, k, v, causal=True):
 
 @mistake(
     "has no softmax",
-    ask="Can a share be negative?",
-    of="scaled_dot_product_attention",
+    question="Can a share be negative?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_no_softmax(q, k, v, causal=True):
@@ -1044,8 +1046,8 @@ def attention_no_softmax(q, k, v, causal=True):
 
 @mistake(
     "gives the weights back instead of the blend",
-    ask="Your weights say how much of each. Of what, and where does that come in?",
-    of="scaled_dot_product_attention",
+    question="Your weights say how much of each. Of what, and where does that come in?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_returns_weights(q, k, v, causal=True):
@@ -1054,8 +1056,8 @@ def attention_returns_weights(q, k, v, causal=True):
 
 @mistake(
     "blends the keys instead of the values",
-    ask="A key says what a word has; what does it hand over?",
-    of="scaled_dot_product_attention",
+    question="A key says what a word has; what does it hand over?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_blends_keys(q, k, v, causal=True):
@@ -1064,8 +1066,8 @@ def attention_blends_keys(q, k, v, causal=True):
 
 @mistake(
     "blends the queries instead of the values",
-    ask="A query says what a word looks for; what is handed over?",
-    of="scaled_dot_product_attention",
+    question="A query says what a word looks for; what is handed over?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_blends_queries(q, k, v, causal=True):
@@ -1074,8 +1076,8 @@ def attention_blends_queries(q, k, v, causal=True):
 
 @mistake(
     "scores the queries against the values",
-    ask="Against which of the three does a query compare itself?",
-    of="scaled_dot_product_attention",
+    question="Against which of the three does a query compare itself?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_scores_values(q, k, v, causal=True):
@@ -1084,8 +1086,8 @@ def attention_scores_values(q, k, v, causal=True):
 
 @mistake(
     "exchanges keys and values",
-    ask="What is compared, and what is handed over?",
-    of="scaled_dot_product_attention",
+    question="What is compared, and what is handed over?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_keys_and_values_exchanged(q, k, v, causal=True):
@@ -1094,8 +1096,8 @@ def attention_keys_and_values_exchanged(q, k, v, causal=True):
 
 @mistake(
     "scores the keys against themselves",
-    ask="Who asks? Where does the query come in?",
-    of="scaled_dot_product_attention",
+    question="Who asks? Where does the query come in?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_scores_keys(q, k, v, causal=True):
@@ -1104,8 +1106,8 @@ def attention_scores_keys(q, k, v, causal=True):
 
 @mistake(
     "gives the running mean of the values, whatever the query",
-    ask="Ask two different questions. Do you get two different answers?",
-    of="scaled_dot_product_attention",
+    question="Ask two different questions. Do you get two different answers?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_plain_mean(q, k, v, causal=True):
@@ -1114,8 +1116,8 @@ def attention_plain_mean(q, k, v, causal=True):
 
 @mistake(
     "always answers in double precision",
-    ask="Which dtype had the inputs, and which has your answer?",
-    of="scaled_dot_product_attention",
+    question="Which dtype had the inputs, and which has your answer?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_always_double(q, k, v, causal=True):
@@ -1124,8 +1126,8 @@ def attention_always_double(q, k, v, causal=True):
 
 @mistake(
     "always answers in float32",
-    ask="Which dtype had the inputs, and which has your answer?",
-    of="scaled_dot_product_attention",
+    question="Which dtype had the inputs, and which has your answer?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_always_float32(q, k, v, causal=True):
@@ -1134,8 +1136,8 @@ def attention_always_float32(q, k, v, causal=True):
 
 @mistake(
     "rounds to half precision on the way",
-    ask="Which dtype had the inputs, and in which do you compute?",
-    of="scaled_dot_product_attention",
+    question="Which dtype had the inputs, and in which do you compute?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_rounds_to_half(q, k, v, causal=True):
@@ -1144,8 +1146,8 @@ def attention_rounds_to_half(q, k, v, causal=True):
 
 @mistake(
     "scales the caller's queries in place",
-    ask="Call your function twice with the same tensors. Why would the second answer differ?",
-    of="scaled_dot_product_attention",
+    question="Call your function twice with the same tensors. Why would the second answer differ?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_changes_q(q, k, v, causal=True):
@@ -1155,8 +1157,8 @@ def attention_changes_q(q, k, v, causal=True):
 
 @mistake(
     "cuts the weights off from the graph",
-    ask="Would the projections of queries and keys ever hear about the loss?",
-    of="scaled_dot_product_attention",
+    question="Would the projections of queries and keys ever hear about the loss?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_detached(q, k, v, causal=True):
@@ -1165,8 +1167,8 @@ def attention_detached(q, k, v, causal=True):
 
 @mistake(
     "cuts the answer off from the graph",
-    ask="Would anything before your function ever hear about the loss?",
-    of="scaled_dot_product_attention",
+    question="Would anything before your function ever hear about the loss?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
 )
 def attention_all_detached(q, k, v, causal=True):
@@ -1175,8 +1177,8 @@ def attention_all_detached(q, k, v, causal=True):
 
 @mistake(
     "makes the mask on the default device",
-    ask="On which device does a tensor live that you make from nothing?",
-    of="scaled_dot_product_attention",
+    question="On which device does a tensor live that you make from nothing?",
+    function="scaled_dot_product_attention",
     hint="Where to look",
 )
 def attention_default_device(q, k, v, causal=True):
@@ -1191,8 +1193,8 @@ def attention_default_device(q, k, v, causal=True):
 
 @mistake(
     "drops weights at random",
-    ask="Call your function twice. Should the answers differ?",
-    of="scaled_dot_product_attention",
+    question="Call your function twice. Should the answers differ?",
+    function="scaled_dot_product_attention",
     hint="Almost there",
     random=True,
 )
@@ -1202,8 +1204,8 @@ def attention_dropout(q, k, v, causal=True):
 
 @mistake(
     "hides with a number that real scores can undercut, such as -10000",
-    ask='Is your "very small" smaller than everything a model can produce?',
-    of="scaled_dot_product_attention",
+    question='Is your "very small" smaller than everything a model can produce?',
+    function="scaled_dot_product_attention",
     hint="Before, never after",
 )
 def attention_fill_too_weak(q, k, v, causal=True):
@@ -1212,8 +1214,8 @@ def attention_fill_too_weak(q, k, v, causal=True):
 
 @mistake(
     "hides with a number that half precision cannot hold, such as -1e9",
-    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
-    of="scaled_dot_product_attention",
+    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    function="scaled_dot_product_attention",
     hint="Before, never after",
 )
 def attention_fill_does_not_fit(q, k, v, causal=True):
@@ -1222,8 +1224,8 @@ def attention_fill_does_not_fit(q, k, v, causal=True):
 
 @mistake(
     "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
-    of="scaled_dot_product_attention",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    function="scaled_dot_product_attention",
     hint="Before, never after",
 )
 def attention_renormalises_late(q, k, v, causal=True):
@@ -1232,8 +1234,8 @@ def attention_renormalises_late(q, k, v, causal=True):
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
-    of="scaled_dot_product_attention",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    function="scaled_dot_product_attention",
     hint="Before, never after",
 )
 def attention_epsilon(q, k, v, causal=True):
@@ -1242,10 +1244,10 @@ def attention_epsilon(q, k, v, causal=True):
 
 @mistake(
     "subtracts a maximum that a hidden key may hold",
-    ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
-    of="scaled_dot_product_attention",
+    question="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    function="scaled_dot_product_attention",
     hint="Before, never after",
-    like="attention-renormalises-late",
+    same_as="attention-renormalises-late",
 )
 def attention_hidden_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=hidden_maximum_softmax)
@@ -1253,8 +1255,8 @@ def attention_hidden_maximum(q, k, v, causal=True):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    ask="What becomes of a row that lies 1000 below the highest score of another row?",
-    of="scaled_dot_product_attention",
+    question="What becomes of a row that lies 1000 below the highest score of another row?",
+    function="scaled_dot_product_attention",
     hint="Nobody to listen to",
 )
 def attention_one_maximum(q, k, v, causal=True):
@@ -1263,8 +1265,8 @@ def attention_one_maximum(q, k, v, causal=True):
 
 @mistake(
     "adds a mask in float32 to scores of another dtype",
-    ask="What dtype is the sum of half-precision scores and a float32 mask?",
-    of="scaled_dot_product_attention",
+    question="What dtype is the sum of half-precision scores and a float32 mask?",
+    function="scaled_dot_product_attention",
     hint="Before, never after",
 )
 def attention_wide_mask(q, k, v, causal=True):
@@ -1276,7 +1278,7 @@ def attention_wide_mask(q, k, v, causal=True):
 
 @harmless(
     "hides with minus infinity and takes a plain softmax: here every query has a key",
-    of="scaled_dot_product_attention",
+    function="scaled_dot_product_attention",
 )
 def plain_softmax(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=nan_softmax)
@@ -1284,14 +1286,15 @@ def plain_softmax(q, k, v, causal=True):
 
 @harmless(
     "fills with the lowest number of the dtype: here every query has a key",
-    of="scaled_dot_product_attention",
+    function="scaled_dot_product_attention",
 )
 def lowest_fill(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=uniform_softmax)
 
 
 @harmless(
-    "fills with the lowest number of the dtype and clears rows without keys", of="masked_weights"
+    "fills with the lowest number of the dtype and clears rows without keys",
+    function="masked_weights",
 )
 def lowest_number(scores, keep=None):
     allowed = _rule(scores, keep)
@@ -1299,7 +1302,7 @@ def lowest_number(scores, keep=None):
     return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
 
 
-@harmless("chooses with where instead of filling", of="masked_weights")
+@harmless("chooses with where instead of filling", function="masked_weights")
 def where_instead_of_fill(scores, keep=None):
     allowed = _rule(scores, keep)
     hidden = torch.where(allowed, scores, torch.full_like(scores, -INF))
@@ -1309,7 +1312,9 @@ def where_instead_of_fill(scores, keep=None):
     )
 
 
-@harmless("adds minus infinity and keeps rows without keys out of the softmax", of="masked_weights")
+@harmless(
+    "adds minus infinity and keeps rows without keys out of the softmax", function="masked_weights"
+)
 def adds_minus_infinity(scores, keep=None):
     allowed = _rule(scores, keep)
     some = allowed.any(-1, keepdim=True)
@@ -1317,20 +1322,20 @@ def adds_minus_infinity(scores, keep=None):
     return torch.softmax(scores + extra, -1) * some
 
 
-@harmless("goes through the queries one at a time", of="masked_weights")
+@harmless("goes through the queries one at a time", function="masked_weights")
 def one_query_at_a_time(scores, keep=None):
     allowed = _rule(scores, keep)
     rows = [masked_softmax(scores[:, :, i], allowed[:, :, i]) for i in range(scores.size(-2))]
     return torch.stack(rows, -2)
 
 
-@harmless("compares positions instead of drawing a triangle", of="causal_mask")
+@harmless("compares positions instead of drawing a triangle", function="causal_mask")
 def compares_positions(t_q, t_k, device=None):
     i = torch.arange(t_q, device=device)[:, None]
     return torch.arange(t_k, device=device)[None, :] <= i
 
 
-@harmless("is the plain formula with a 0-d root", of="scaled_dot_product_attention")
+@harmless("is the plain formula with a 0-d root", function="scaled_dot_product_attention")
 def plain_formula(q, k, v, causal=True):
     scores = q @ k.transpose(-2, -1) / torch.sqrt(torch.tensor(q.size(-1)))
     if causal:
@@ -1341,7 +1346,8 @@ def plain_formula(q, k, v, causal=True):
 
 
 @harmless(
-    "is written as einsums, with the fourth root on both sides", of="scaled_dot_product_attention"
+    "is written as einsums, with the fourth root on both sides",
+    function="scaled_dot_product_attention",
 )
 def einsum_fourth_root(q, k, v, causal=True):
     root = q.size(-1) ** -0.25
@@ -1352,7 +1358,9 @@ def einsum_fourth_root(q, k, v, causal=True):
     return torch.einsum("bhij,bhjd->bhid", scores.softmax(-1), v)
 
 
-@harmless("goes through blocks of keys with a running maximum", of="scaled_dot_product_attention")
+@harmless(
+    "goes through blocks of keys with a running maximum", function="scaled_dot_product_attention"
+)
 def blocks_of_keys(q, k, v, causal=True):
     scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)
     if causal:
@@ -1373,7 +1381,8 @@ def blocks_of_keys(q, k, v, causal=True):
 
 
 @harmless(
-    "works in float32 where the input is half, and rounds back", of="scaled_dot_product_attention"
+    "works in float32 where the input is half, and rounds back",
+    function="scaled_dot_product_attention",
 )
 def float_inside(q, k, v, causal=True):
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32

@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.probing import ask, broken, close, furthest, probe, symptom
+from attention_katas.authoring.probing import ask, broken, close, furthest, probe, symptom
 
 AXES = {
     "scores": "B H T_q T_k",

@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 
+from attention_katas.authoring.mistakes import convention, formula, harmless, mistake
 from attention_katas.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,
@@ -24,7 +25,6 @@ from attention_katas.masked_softmax import (
     wide_mask_softmax,
     zero_fill_softmax,
 )
-from attention_katas.mistakes import convention, formula, harmless, mistake
 
 
 def _split(x, heads):
@@ -73,8 +73,8 @@ def _undealt(x):
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-def _ones(like):
-    return torch.ones(like.shape, dtype=torch.bool, device=like.device)
+def _ones(same_as):
+    return torch.ones(same_as.shape, dtype=torch.bool, device=same_as.device)
 
 
 def _on_keys(keep, scores):
@@ -142,8 +142,10 @@ def _tiled(keep, scores):
 
 @mistake(
     "splits with one reshape: positions and heads are mixed",
-    ask="Write down position 0 of head 0 for T = 2, H = 2: are its entries next to each other?",
-    of="split_heads",
+    question=(
+        "Write down position 0 of head 0 for T = 2, H = 2: are its entries next to each other?"
+    ),
+    function="split_heads",
     hint="Two moves, not one",
 )
 def split_by_view(x, num_heads):
@@ -152,10 +154,12 @@ def split_by_view(x, num_heads):
 
 @mistake(
     "splits with one view: positions and heads are mixed",
-    of="split_heads",
-    ask="Write down position 0 of head 0 for T = 2, H = 2: are its entries next to each other?",
+    function="split_heads",
+    question=(
+        "Write down position 0 of head 0 for T = 2, H = 2: are its entries next to each other?"
+    ),
     hint="Two moves, not one",
-    like="split-by-view",
+    same_as="split-by-view",
 )
 def split_by_strict_view(x, num_heads):
     return _strict_view(x, num_heads)
@@ -164,7 +168,7 @@ def split_by_strict_view(x, num_heads):
 @convention(
     "deals the entries out like cards: head h gets h, h+H, h+2H, ...",
     contract="In this kata head h gets a slice of neighbours: entries h*D/H up to (h+1)*D/H.",
-    of="split_heads",
+    function="split_heads",
     hint="Where to look",
 )
 def split_interleaved(x, num_heads):
@@ -173,8 +177,8 @@ def split_interleaved(x, num_heads):
 
 @mistake(
     "leaves the heads behind the positions",
-    ask="Which axes does the matrix product of attention work on?",
-    of="split_heads",
+    question="Which axes does the matrix product of attention work on?",
+    function="split_heads",
     hint="Two moves, not one",
 )
 def split_without_transpose(x, num_heads):
@@ -186,8 +190,8 @@ def split_without_transpose(x, num_heads):
 
 @mistake(
     "swaps the wrong two axes: the heads end up last",
-    ask="Write down what each axis means before and after: which two change places?",
-    of="split_heads",
+    question="Write down what each axis means before and after: which two change places?",
+    function="split_heads",
     hint="Two moves, not one",
 )
 def split_heads_last(x, num_heads):
@@ -196,8 +200,8 @@ def split_heads_last(x, num_heads):
 
 @mistake(
     "does not check the width: left-over entries are dropped",
-    ask="What should happen with a width of 7 and 2 heads?",
-    of="split_heads",
+    question="What should happen with a width of 7 and 2 heads?",
+    function="split_heads",
     hint="Almost there",
 )
 def split_drops_the_rest(x, num_heads):
@@ -207,8 +211,8 @@ def split_drops_the_rest(x, num_heads):
 
 @mistake(
     "raises something else than ValueError when the heads cannot share the width",
-    ask="Which error does the contract ask for when the heads cannot share the width?",
-    of="split_heads",
+    question="Which error does the contract ask for when the heads cannot share the width?",
+    function="split_heads",
     hint="Almost there",
 )
 def split_unchecked(x, num_heads):
@@ -218,8 +222,8 @@ def split_unchecked(x, num_heads):
 
 @mistake(
     "merges with one reshape: positions and heads are mixed",
-    ask="Which axis must stand beside the slices before they can be joined?",
-    of="merge_heads",
+    question="Which axis must stand beside the slices before they can be joined?",
+    function="merge_heads",
     hint="Two moves, not one",
 )
 def merge_by_view(x):
@@ -228,10 +232,10 @@ def merge_by_view(x):
 
 @mistake(
     "merges with one view: positions and heads are mixed",
-    of="merge_heads",
-    ask="Which axis must stand beside the slices before they can be joined?",
+    function="merge_heads",
+    question="Which axis must stand beside the slices before they can be joined?",
     hint="Two moves, not one",
-    like="merge-by-view",
+    same_as="merge-by-view",
 )
 def merge_by_strict_view(x):
     return _strict_unview(x)
@@ -240,7 +244,7 @@ def merge_by_strict_view(x):
 @convention(
     "shuffles the slices into each other: entry i of every head, then entry i+1",
     contract="In this kata the slices of the heads stand side by side: all of head 0 first.",
-    of="merge_heads",
+    function="merge_heads",
     hint="Where to look",
 )
 def merge_interleaved(x):
@@ -249,8 +253,8 @@ def merge_interleaved(x):
 
 @mistake(
     "adds the heads up instead of putting them side by side",
-    ask="How wide is the result, and how wide should it be?",
-    of="merge_heads",
+    question="How wide is the result, and how wide should it be?",
+    function="merge_heads",
     hint="Two moves, not one",
 )
 def merge_adds(x):
@@ -259,8 +263,8 @@ def merge_adds(x):
 
 @mistake(
     "averages the heads instead of putting them side by side",
-    ask="How wide is the result, and how wide should it be?",
-    of="merge_heads",
+    question="How wide is the result, and how wide should it be?",
+    function="merge_heads",
     hint="Two moves, not one",
 )
 def merge_averages(x):
@@ -269,8 +273,8 @@ def merge_averages(x):
 
 @mistake(
     "splits by a view inside",
-    ask="Can a reshape move the heads in front of the positions?",
-    of="multi_head_attention",
+    question="Can a reshape move the heads in front of the positions?",
+    function="multi_head_attention",
     hint="Two moves, not one",
 )
 def heads_by_view(x, weights, num_heads, causal=False, keep=None):
@@ -279,8 +283,8 @@ def heads_by_view(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "merges by a reshape, without moving an axis",
-    ask="After the reshape, does row t still hold what belongs to position t?",
-    of="multi_head_attention",
+    question="After the reshape, does row t still hold what belongs to position t?",
+    function="multi_head_attention",
     hint="Two moves, not one",
 )
 def merged_by_view(x, weights, num_heads, causal=False, keep=None):
@@ -289,8 +293,8 @@ def merged_by_view(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "neither split nor merge moves an axis",
-    ask="Two wrongs give the right shape. Do they give the right values?",
-    of="multi_head_attention",
+    question="Two wrongs give the right shape. Do they give the right values?",
+    function="multi_head_attention",
     hint="Two moves, not one",
 )
 def views_both_ways(x, weights, num_heads, causal=False, keep=None):
@@ -300,7 +304,7 @@ def views_both_ways(x, weights, num_heads, causal=False, keep=None):
 @convention(
     "deals the entries out like cards: head h gets h, h+H, h+2H, ...",
     contract="In this kata head h gets a slice of neighbours: entries h*D/H up to (h+1)*D/H.",
-    of="multi_head_attention",
+    function="multi_head_attention",
     hint="Where to look",
 )
 def heads_dealt(x, weights, num_heads, causal=False, keep=None):
@@ -309,8 +313,8 @@ def heads_dealt(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "does not split: one head of full width",
-    ask="How many sets of weights does each position get?",
-    of="multi_head_attention",
+    question="How many sets of weights does each position get?",
+    function="multi_head_attention",
     hint="Where to look",
 )
 def one_head(x, weights, num_heads, causal=False, keep=None):
@@ -321,8 +325,10 @@ def one_head(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "scales by the whole width instead of one head's",
-    ask="How many products does one score sum up: those of the whole width, or those of one head?",
-    of="multi_head_attention",
+    question=(
+        "How many products does one score sum up: those of the whole width, or those of one head?"
+    ),
+    function="multi_head_attention",
     hint="The projections",
 )
 def scales_by_model_width(x, weights, num_heads, causal=False, keep=None):
@@ -331,8 +337,8 @@ def scales_by_model_width(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "does not scale the scores",
-    ask="How far apart are the scores, and what does softmax make of a row of such numbers?",
-    of="multi_head_attention",
+    question="How far apart are the scores, and what does softmax make of a row of such numbers?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def heads_no_scale(x, weights, num_heads, causal=False, keep=None):
@@ -341,8 +347,8 @@ def heads_no_scale(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "divides by the head's width, not by its root",
-    ask="Without the root, where do all weights go as heads get wider?",
-    of="multi_head_attention",
+    question="Without the root, where do all weights go as heads get wider?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def heads_divide_by_width(x, weights, num_heads, causal=False, keep=None):
@@ -351,8 +357,10 @@ def heads_divide_by_width(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "scales by the number of heads",
-    ask="Which grows the spread of a dot product: how many heads there are, or how long a key is?",
-    of="multi_head_attention",
+    question=(
+        "Which grows the spread of a dot product: how many heads there are, or how long a key is?"
+    ),
+    function="multi_head_attention",
     hint="The projections",
 )
 def scales_by_heads(x, weights, num_heads, causal=False, keep=None):
@@ -361,8 +369,8 @@ def scales_by_heads(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "scales by the number of keys",
-    ask="What does a longer sentence change about one dot product?",
-    of="multi_head_attention",
+    question="What does a longer sentence change about one dot product?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def scales_by_length(x, weights, num_heads, causal=False, keep=None):
@@ -371,8 +379,8 @@ def scales_by_length(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "forgets the output projection",
-    ask="Where do the heads learn of each other?",
-    of="multi_head_attention",
+    question="Where do the heads learn of each other?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def no_output_projection(x, weights, num_heads, causal=False, keep=None):
@@ -381,8 +389,8 @@ def no_output_projection(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "forgets the bias of the output projection",
-    ask="A linear layer has two parts. Which one is missing at the end?",
-    of="multi_head_attention",
+    question="A linear layer has two parts. Which one is missing at the end?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def no_output_bias(x, weights, num_heads, causal=False, keep=None):
@@ -398,8 +406,8 @@ def no_output_bias(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "forgets the biases",
-    ask="A linear layer has two parts. Which one is missing?",
-    of="multi_head_attention",
+    question="A linear layer has two parts. Which one is missing?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def no_biases(x, weights, num_heads, causal=False, keep=None):
@@ -408,10 +416,10 @@ def no_biases(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "forgets the biases",
-    ask="A linear layer has two parts. Which one is missing?",
-    of="multi_head_attention",
+    question="A linear layer has two parts. Which one is missing?",
+    function="multi_head_attention",
     hint="The projections",
-    like="no-biases",
+    same_as="no-biases",
 )
 def no_inner_biases(x, weights, num_heads, causal=False, keep=None):
     bare = {n: w * 0 if n in ("b_q", "b_k", "b_v") else w for n, w in weights.items()}
@@ -420,8 +428,8 @@ def no_inner_biases(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "does not transpose the projections",
-    ask="In nn.Linear's layout, which axis of w is the output?",
-    of="multi_head_attention",
+    question="In nn.Linear's layout, which axis of w is the output?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def projections_not_transposed(x, weights, num_heads, causal=False, keep=None):
@@ -430,10 +438,10 @@ def projections_not_transposed(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "does not transpose the projections",
-    ask="In nn.Linear's layout, which axis of w is the output?",
-    of="multi_head_attention",
+    question="In nn.Linear's layout, which axis of w is the output?",
+    function="multi_head_attention",
     hint="The projections",
-    like="projections-not-transposed",
+    same_as="projections-not-transposed",
 )
 def inner_projections_not_transposed(x, weights, num_heads, causal=False, keep=None):
     turned = {n: w.T if n in ("w_q", "w_k", "w_v") else w for n, w in weights.items()}
@@ -442,8 +450,8 @@ def inner_projections_not_transposed(x, weights, num_heads, causal=False, keep=N
 
 @mistake(
     "attends with x itself: no projection to queries, keys and values",
-    ask="If query and key are the same vector, which word scores highest with itself?",
-    of="multi_head_attention",
+    question="If query and key are the same vector, which word scores highest with itself?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def no_projections(x, weights, num_heads, causal=False, keep=None):
@@ -457,8 +465,8 @@ def no_projections(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "uses one projection for query, key and value",
-    ask="If query and key are the same vector, which word scores highest with itself?",
-    of="multi_head_attention",
+    question="If query and key are the same vector, which word scores highest with itself?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def one_projection(x, weights, num_heads, causal=False, keep=None):
@@ -467,8 +475,8 @@ def one_projection(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "hands over what it compares: keys and values are one",
-    ask="What is compared, and what is handed over?",
-    of="multi_head_attention",
+    question="What is compared, and what is handed over?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def one_projection_for_keys_and_values(x, weights, num_heads, causal=False, keep=None):
@@ -477,8 +485,8 @@ def one_projection_for_keys_and_values(x, weights, num_heads, causal=False, keep
 
 @mistake(
     "uses one projection for queries and keys",
-    ask="Which of the two asks, and which one answers?",
-    of="multi_head_attention",
+    question="Which of the two asks, and which one answers?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def one_projection_for_queries_and_keys(x, weights, num_heads, causal=False, keep=None):
@@ -487,8 +495,8 @@ def one_projection_for_queries_and_keys(x, weights, num_heads, causal=False, kee
 
 @mistake(
     "exchanges the projections of query and key",
-    ask="Which of the two asks, and which one answers?",
-    of="multi_head_attention",
+    question="Which of the two asks, and which one answers?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def query_and_key_exchanged(x, weights, num_heads, causal=False, keep=None):
@@ -497,8 +505,8 @@ def query_and_key_exchanged(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "exchanges the projections of key and value",
-    ask="What is compared, and what is handed over?",
-    of="multi_head_attention",
+    question="What is compared, and what is handed over?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def key_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
@@ -507,8 +515,8 @@ def key_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "exchanges the projections of query and value",
-    ask="What is compared, and what is handed over?",
-    of="multi_head_attention",
+    question="What is compared, and what is handed over?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def query_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
@@ -517,8 +525,8 @@ def query_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "takes the softmax over the heads",
-    ask="Do heads compete with each other, or do keys?",
-    of="multi_head_attention",
+    question="Do heads compete with each other, or do keys?",
+    function="multi_head_attention",
     hint="Where to look",
 )
 def softmax_over_heads(x, weights, num_heads, causal=False, keep=None):
@@ -527,8 +535,8 @@ def softmax_over_heads(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "takes the softmax over the queries",
-    ask="Along which axis must one query's weights add up to 1?",
-    of="multi_head_attention",
+    question="Along which axis must one query's weights add up to 1?",
+    function="multi_head_attention",
     hint="Where to look",
 )
 def softmax_over_queries(x, weights, num_heads, causal=False, keep=None):
@@ -537,8 +545,8 @@ def softmax_over_queries(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "has no softmax",
-    ask="Can a share be negative?",
-    of="multi_head_attention",
+    question="Can a share be negative?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_no_softmax(x, weights, num_heads, causal=False, keep=None):
@@ -547,8 +555,8 @@ def heads_no_softmax(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "attends across the batch",
-    ask="Which axis holds the words of one sentence?",
-    of="multi_head_attention",
+    question="Which axis holds the words of one sentence?",
+    function="multi_head_attention",
     hint="Where to look",
 )
 def across_the_batch(x, weights, num_heads, causal=False, keep=None):
@@ -558,8 +566,10 @@ def across_the_batch(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "repeats the padding over the heads in the wrong order",
-    ask="To which sequence does row r of your flattened batch belong, and whose mask did it get?",
-    of="multi_head_attention",
+    question=(
+        "To which sequence does row r of your flattened batch belong, and whose mask did it get?"
+    ),
+    function="multi_head_attention",
     hint="Almost there",
 )
 def padding_tiled(x, weights, num_heads, causal=False, keep=None):
@@ -568,8 +578,8 @@ def padding_tiled(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "ignores the padding",
-    ask="Add ten padding words; should the answer for a real word change?",
-    of="multi_head_attention",
+    question="Add ten padding words; should the answer for a real word change?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_ignore_padding(x, weights, num_heads, causal=False, keep=None):
@@ -578,8 +588,8 @@ def heads_ignore_padding(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "raises something else than ValueError when the heads cannot share the width",
-    of="multi_head_attention",
-    ask="Which error does the contract ask for when the heads cannot share the width?",
+    function="multi_head_attention",
+    question="Which error does the contract ask for when the heads cannot share the width?",
     hint="Almost there",
 )
 def heads_unchecked(x, weights, num_heads, causal=False, keep=None):
@@ -592,7 +602,7 @@ def heads_unchecked(x, weights, num_heads, causal=False, keep=None):
 @convention(
     "reads keep the other way round: True as padding",
     contract="In this kata True means a real position, that may be attended to.",
-    of="multi_head_attention",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_keep_inverted(x, weights, num_heads, causal=False, keep=None):
@@ -601,8 +611,8 @@ def heads_keep_inverted(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "lays the padding along the queries",
-    ask="Which axis of the score matrix are the keys on?",
-    of="multi_head_attention",
+    question="Which axis of the score matrix are the keys on?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def padding_on_queries(x, weights, num_heads, causal=False, keep=None):
@@ -618,8 +628,8 @@ def padding_on_queries(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "ignores causal",
-    ask="Your function was told whether to mask. Where does it use that?",
-    of="multi_head_attention",
+    question="Your function was told whether to mask. Where does it use that?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_never_causal(x, weights, num_heads, causal=False, keep=None):
@@ -628,8 +638,8 @@ def heads_never_causal(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "always masks the future",
-    ask="Your function was told whether to mask. Where does it use that?",
-    of="multi_head_attention",
+    question="Your function was told whether to mask. Where does it use that?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_always_causal(x, weights, num_heads, causal=False, keep=None):
@@ -638,8 +648,8 @@ def heads_always_causal(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "turns the triangle over: a position sees itself and the future",
-    ask="Cover row 0 with your hand: which columns may it use?",
-    of="multi_head_attention",
+    question="Cover row 0 with your hand: which columns may it use?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_turned(x, weights, num_heads, causal=False, keep=None):
@@ -648,8 +658,8 @@ def heads_turned(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "hides what it should keep",
-    ask="masked_fill fills where the mask is True. Is that where you want it?",
-    of="multi_head_attention",
+    question="masked_fill fills where the mask is True. Is that where you want it?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_hide_the_past(x, weights, num_heads, causal=False, keep=None):
@@ -658,8 +668,8 @@ def heads_hide_the_past(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "hides the diagonal as well",
-    ask="May a word look at itself? And what is left for the first word if not?",
-    of="multi_head_attention",
+    question="May a word look at itself? And what is left for the first word if not?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_hide_diagonal(x, weights, num_heads, causal=False, keep=None):
@@ -668,8 +678,8 @@ def heads_hide_diagonal(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "lets every position see one ahead",
-    ask="Which is the first forbidden cell of row 0 in your mask?",
-    of="multi_head_attention",
+    question="Which is the first forbidden cell of row 0 in your mask?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_one_ahead(x, weights, num_heads, causal=False, keep=None):
@@ -678,8 +688,8 @@ def heads_one_ahead(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "forgets the causal mask when there is padding",
-    ask="You have two rules. Does your code apply both?",
-    of="multi_head_attention",
+    question="You have two rules. Does your code apply both?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_one_rule(x, weights, num_heads, causal=False, keep=None):
@@ -688,8 +698,8 @@ def heads_one_rule(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "allows a key that only one of the two rules allows",
-    ask="A key has to pass both rules; which connective is that?",
-    of="multi_head_attention",
+    question="A key has to pass both rules; which connective is that?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_either_rule(x, weights, num_heads, causal=False, keep=None):
@@ -699,8 +709,8 @@ def heads_either_rule(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "masks after the softmax and does not renormalise",
-    ask="Hidden keys have already taken their share; who gets it back?",
-    of="multi_head_attention",
+    question="Hidden keys have already taken their share; who gets it back?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_mask_late(x, weights, num_heads, causal=False, keep=None):
@@ -709,8 +719,8 @@ def heads_mask_late(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "gives hidden keys a score near 0",
-    ask="What does the exponential turn a score of 0 into?",
-    of="multi_head_attention",
+    question="What does the exponential turn a score of 0 into?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_zero_scores(x, weights, num_heads, causal=False, keep=None):
@@ -719,8 +729,8 @@ def heads_zero_scores(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "adds the 0/1 mask to the scores",
-    ask="You add 0 to the scores of hidden keys. What have they lost by that?",
-    of="multi_head_attention",
+    question="You add 0 to the scores of hidden keys. What have they lost by that?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_add_the_mask(x, weights, num_heads, causal=False, keep=None):
@@ -730,7 +740,7 @@ def heads_add_the_mask(x, weights, num_heads, causal=False, keep=None):
 @convention(
     "gives NaN to a query without a key",
     contract="In this kata a query that nothing is allowed to blends nothing: b_o comes out.",
-    of="multi_head_attention",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_nan(x, weights, num_heads, causal=False, keep=None):
@@ -739,8 +749,8 @@ def heads_nan(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "leaves weight in rows that have no key",
-    ask="What should a query with nobody to listen to receive?",
-    of="multi_head_attention",
+    question="What should a query with nobody to listen to receive?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_uniform_without_keys(x, weights, num_heads, causal=False, keep=None):
@@ -749,8 +759,8 @@ def heads_uniform_without_keys(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "gives zeros to a query without a key, instead of b_o",
-    ask="Which step comes after the blend, for every position?",
-    of="multi_head_attention",
+    question="Which step comes after the blend, for every position?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_zeros_without_keys(x, weights, num_heads, causal=False, keep=None):
@@ -763,8 +773,8 @@ def heads_zeros_without_keys(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "takes exponentials of the raw scores",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
-    of="multi_head_attention",
+    question="What can you subtract from a row so that the largest exponent is 0?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_no_maximum(x, weights, num_heads, causal=False, keep=None):
@@ -773,10 +783,10 @@ def heads_no_maximum(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "takes exponentials of the raw scores",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
-    of="multi_head_attention",
+    question="What can you subtract from a row so that the largest exponent is 0?",
+    function="multi_head_attention",
     hint="Almost there",
-    like="heads-no-maximum",
+    same_as="heads-no-maximum",
 )
 def heads_no_maximum_unguarded(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=raw_unguarded_softmax)
@@ -784,10 +794,10 @@ def heads_no_maximum_unguarded(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "takes exponentials of the raw scores",
-    ask="What can you subtract from a row so that the largest exponent is 0?",
-    of="multi_head_attention",
+    question="What can you subtract from a row so that the largest exponent is 0?",
+    function="multi_head_attention",
     hint="Almost there",
-    like="heads-no-maximum",
+    same_as="heads-no-maximum",
 )
 def heads_no_maximum_late(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=raw_times_mask_softmax)
@@ -795,8 +805,8 @@ def heads_no_maximum_late(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "keeps dropout on",
-    ask="Call your function twice. Should the answers differ?",
-    of="multi_head_attention",
+    question="Call your function twice. Should the answers differ?",
+    function="multi_head_attention",
     hint="Almost there",
     random=True,
 )
@@ -806,8 +816,8 @@ def dropout_stays_on(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "gives every head the same small projection",
-    ask="If all heads share one projection, what can they tell apart?",
-    of="multi_head_attention",
+    question="If all heads share one projection, what can they tell apart?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def one_small_projection(x, weights, num_heads, causal=False, keep=None):
@@ -823,8 +833,8 @@ def one_small_projection(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "cuts queries and keys off from the graph",
-    ask="Would w_q ever hear about the loss?",
-    of="multi_head_attention",
+    question="Would w_q ever hear about the loss?",
+    function="multi_head_attention",
     hint="The projections",
 )
 def heads_detached(x, weights, num_heads, causal=False, keep=None):
@@ -834,8 +844,8 @@ def heads_detached(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "makes a mask on the default device",
-    ask="On which device does a tensor live that you make from nothing?",
-    of="multi_head_attention",
+    question="On which device does a tensor live that you make from nothing?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_default_device(x, weights, num_heads, causal=False, keep=None):
@@ -851,8 +861,8 @@ def heads_default_device(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "always answers in float32",
-    ask="Which dtype had the input, and which has your answer?",
-    of="multi_head_attention",
+    question="Which dtype had the input, and which has your answer?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_always_float32(x, weights, num_heads, causal=False, keep=None):
@@ -862,8 +872,8 @@ def heads_always_float32(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "hides with a number that real scores can undercut, such as -10000",
-    ask='Is your "very small" smaller than everything a model can produce?',
-    of="multi_head_attention",
+    question='Is your "very small" smaller than everything a model can produce?',
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
@@ -872,8 +882,8 @@ def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "hides with a number that half precision cannot hold, such as -1e9",
-    ask="What is the lowest number your dtype can hold, and is there one that always fits?",
-    of="multi_head_attention",
+    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
@@ -882,8 +892,8 @@ def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
-    of="multi_head_attention",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
@@ -892,10 +902,10 @@ def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
-    of="multi_head_attention",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    function="multi_head_attention",
     hint="Almost there",
-    like="heads-renormalises-late",
+    same_as="heads-renormalises-late",
 )
 def heads_renormalises_late_unguarded(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=unguarded_late_softmax)
@@ -903,8 +913,8 @@ def heads_renormalises_late_unguarded(x, weights, num_heads, causal=False, keep=
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    ask="What is left of the visible weights when a hidden score is 1000 higher?",
-    of="multi_head_attention",
+    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_epsilon(x, weights, num_heads, causal=False, keep=None):
@@ -913,10 +923,10 @@ def heads_epsilon(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "subtracts a maximum that a hidden key may hold",
-    ask="Whose exponential is 1 when the highest score of a row is a hidden one?",
-    of="multi_head_attention",
+    question="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    function="multi_head_attention",
     hint="Almost there",
-    like="heads-renormalises-late",
+    same_as="heads-renormalises-late",
 )
 def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=hidden_maximum_softmax)
@@ -924,8 +934,8 @@ def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    ask="What becomes of a row that lies 1000 below the highest score of another row?",
-    of="multi_head_attention",
+    question="What becomes of a row that lies 1000 below the highest score of another row?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
@@ -934,27 +944,27 @@ def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "adds a mask in float32 to scores of another dtype",
-    ask="What dtype is the sum of half-precision scores and a float32 mask?",
-    of="multi_head_attention",
+    question="What dtype is the sum of half-precision scores and a float32 mask?",
+    function="multi_head_attention",
     hint="Almost there",
 )
 def heads_wide_mask(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=wide_mask_softmax)
 
 
-@harmless("cuts with chunk and stacks", of="split_heads")
+@harmless("cuts with chunk and stacks", function="split_heads")
 def split_by_chunks(x, num_heads):
     if x.size(-1) % num_heads:
         raise ValueError("no")
     return torch.stack(x.chunk(num_heads, -1), 1)
 
 
-@harmless("joins the heads with cat", of="merge_heads")
+@harmless("joins the heads with cat", function="merge_heads")
 def merge_by_cat(x):
     return torch.cat(list(x.unbind(1)), -1)
 
 
-@harmless("goes through the heads one at a time", of="multi_head_attention")
+@harmless("goes through the heads one at a time", function="multi_head_attention")
 def one_head_at_a_time(x, weights, num_heads, causal=False, keep=None):
     if x.size(-1) % num_heads:
         raise ValueError("no")
@@ -967,7 +977,7 @@ def one_head_at_a_time(x, weights, num_heads, causal=False, keep=None):
     return torch.cat(found, -1) @ weights["w_o"].T + weights["b_o"]
 
 
-@harmless("projects all three at once", of="multi_head_attention")
+@harmless("projects all three at once", function="multi_head_attention")
 def fused_projection(x, weights, num_heads, causal=False, keep=None):
     w = torch.cat([weights["w_q"], weights["w_k"], weights["w_v"]])
     b = torch.cat([weights["b_q"], weights["b_k"], weights["b_v"]])
@@ -977,12 +987,12 @@ def fused_projection(x, weights, num_heads, causal=False, keep=None):
     return F.linear(blend, weights["w_o"], weights["b_o"])
 
 
-@harmless("leaves the key's bias out: it cancels in softmax", of="multi_head_attention")
+@harmless("leaves the key's bias out: it cancels in softmax", function="multi_head_attention")
 def no_key_bias(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, {**weights, "b_k": torch.zeros_like(weights["b_k"])}, num_heads, causal, keep)
 
 
-@harmless("keeps the heads where they are and writes einsums", of="multi_head_attention")
+@harmless("keeps the heads where they are and writes einsums", function="multi_head_attention")
 def einsums(x, weights, num_heads, causal=False, keep=None):
     batch, length, width = x.shape
     if width % num_heads:

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from attention_katas.mistakes import formula, harmless, mistake
+from attention_katas.authoring.mistakes import formula, harmless, mistake
 
 
 def _last_two(k):
@@ -19,7 +19,7 @@ def _scores(q, k, *, scale=None, turn=_last_two, late=False):
 
 @mistake(
     "does not scale at all",
-    ask="What happens to the spread of the scores when d_k goes from 4 to 400?",
+    question="What happens to the spread of the scores when d_k goes from 4 to 400?",
     hint="Where to look",
 )
 def no_scale(q, k):
@@ -28,7 +28,9 @@ def no_scale(q, k):
 
 @mistake(
     "divides by d_k in all, not by its square root",
-    ask="The root keeps the spread constant; without it, where do all weights go as d_k grows?",
+    question=(
+        "The root keeps the spread constant; without it, where do all weights go as d_k grows?"
+    ),
     hint="Which number",
 )
 def divides_by_width(q, k):
@@ -37,7 +39,9 @@ def divides_by_width(q, k):
 
 @mistake(
     "divides by the root of the width of all heads together",
-    ask="How many products does one score sum up: those of the whole width, or those of one head?",
+    question=(
+        "How many products does one score sum up: those of the whole width, or those of one head?"
+    ),
     hint="Which number",
 )
 def model_width(q, k):
@@ -47,9 +51,11 @@ def model_width(q, k):
 
 @mistake(
     "divides by the root of the width of all heads together",
-    ask="How many products does one score sum up: those of the whole width, or those of one head?",
+    question=(
+        "How many products does one score sum up: those of the whole width, or those of one head?"
+    ),
     hint="Which number",
-    like="model-width",
+    same_as="model-width",
 )
 def model_width_of_four_axes(q, k):
     heads = q.size(1) if q.dim() == 4 else 1
@@ -58,9 +64,11 @@ def model_width_of_four_axes(q, k):
 
 @mistake(
     "divides by the root of the width of all heads together",
-    ask="How many products does one score sum up: those of the whole width, or those of one head?",
+    question=(
+        "How many products does one score sum up: those of the whole width, or those of one head?"
+    ),
     hint="Which number",
-    like="model-width",
+    same_as="model-width",
 )
 def model_width_of_three_axes(q, k):
     heads = q.size(-3) if q.dim() >= 3 else 1
@@ -69,7 +77,7 @@ def model_width_of_three_axes(q, k):
 
 @mistake(
     "divides by the root of the number of keys",
-    ask="What does a longer sentence change about one dot product?",
+    question="What does a longer sentence change about one dot product?",
     hint="Which number",
 )
 def number_of_keys(q, k):
@@ -78,7 +86,9 @@ def number_of_keys(q, k):
 
 @mistake(
     "divides by the root of the number of heads",
-    ask="Which grows the spread of a dot product: how many heads there are, or how long a key is?",
+    question=(
+        "Which grows the spread of a dot product: how many heads there are, or how long a key is?"
+    ),
     hint="Which number",
 )
 def number_of_heads(q, k):
@@ -87,9 +97,11 @@ def number_of_heads(q, k):
 
 @mistake(
     "divides by the root of the number of heads",
-    ask="Which grows the spread of a dot product: how many heads there are, or how long a key is?",
+    question=(
+        "Which grows the spread of a dot product: how many heads there are, or how long a key is?"
+    ),
     hint="Which number",
-    like="number-of-heads",
+    same_as="number-of-heads",
 )
 def number_of_heads_of_four_axes(q, k):
     return _scores(q, k, scale=(q.size(1) if q.dim() == 4 else 1) ** -0.5)
@@ -97,7 +109,9 @@ def number_of_heads_of_four_axes(q, k):
 
 @mistake(
     "divides by the root of the size of axis 1, whatever that is",
-    ask="Which axis of q holds the entries of one query, however many axes there are in front?",
+    question=(
+        "Which axis of q holds the entries of one query, however many axes there are in front?"
+    ),
     hint="Which number",
 )
 def axis_one(q, k):
@@ -106,7 +120,7 @@ def axis_one(q, k):
 
 @mistake(
     "multiplies by the root where it should divide",
-    ask="The root is larger than 1. Do the scores have to become larger or smaller?",
+    question="The root is larger than 1. Do the scores have to become larger or smaller?",
     hint="Which number",
 )
 def multiplies(q, k):
@@ -115,7 +129,7 @@ def multiplies(q, k):
 
 @mistake(
     "scales by the fourth root on one side only",
-    ask="Two factors meet in each product; what do they multiply to in your code?",
+    question="Two factors meet in each product; what do they multiply to in your code?",
     hint="Almost there",
 )
 def fourth_root_once(q, k):
@@ -124,9 +138,9 @@ def fourth_root_once(q, k):
 
 @mistake(
     "scales both operands by the full root: twice in all",
-    ask="Follow one score from the inputs to the end: how many times is it divided?",
+    question="Follow one score from the inputs to the end: how many times is it divided?",
     hint="Almost there",
-    like="divides-by-width",
+    same_as="divides-by-width",
 )
 def scales_twice(q, k):
     root = q.size(-1) ** 0.5
@@ -135,7 +149,7 @@ def scales_twice(q, k):
 
 @mistake(
     "cuts the root down to a whole number",
-    ask="What is the root of 5 in your code?",
+    question="What is the root of 5 in your code?",
     hint="Which number",
 )
 def whole_number_root(q, k):
@@ -144,7 +158,7 @@ def whole_number_root(q, k):
 
 @mistake(
     "rounds the divided scores down",
-    ask="Are scores whole numbers? What does // do to 0.7?",
+    question="Are scores whole numbers? What does // do to 0.7?",
     hint="Which number",
 )
 def floor_division(q, k):
@@ -153,7 +167,7 @@ def floor_division(q, k):
 
 @mistake(
     "divides by a constant that fits one width only",
-    ask="Your constant fits vectors of 64 entries; what should it be for others?",
+    question="Your constant fits vectors of 64 entries; what should it be for others?",
     hint="Which number",
 )
 def constant_eight(q, k):
@@ -162,7 +176,7 @@ def constant_eight(q, k):
 
 @mistake(
     "scales the caller's queries in place",
-    ask="Call your function twice with the same tensors. Why would the second answer differ?",
+    question="Call your function twice with the same tensors. Why would the second answer differ?",
     hint="Almost there",
 )
 def changes_its_input(q, k):
@@ -172,7 +186,7 @@ def changes_its_input(q, k):
 
 @mistake(
     "comes back in double precision",
-    ask="Which dtype has your divisor, and what does it do to the scores?",
+    question="Which dtype has your divisor, and what does it do to the scores?",
     hint="Almost there",
 )
 def always_double(q, k):
@@ -181,7 +195,7 @@ def always_double(q, k):
 
 @mistake(
     "multiplies in half precision first: overflows where the scaled scores would fit",
-    ask="Both orders agree on paper; which one has to hold a number too large for the format?",
+    question="Both orders agree on paper; which one has to hold a number too large for the format?",
     hint="Half precision",
 )
 def divides_last(q, k):
@@ -190,7 +204,7 @@ def divides_last(q, k):
 
 @mistake(
     "takes the width from the wrong axis",
-    ask="Which axis of q holds the entries of one query?",
+    question="Which axis of q holds the entries of one query?",
     hint="Which number",
 )
 def wrong_axis(q, k):
@@ -199,7 +213,7 @@ def wrong_axis(q, k):
 
 @mistake(
     "divides by how long each vector is: a cosine, whatever their lengths",
-    ask="If a query gets twice as long, should its scores stay as they are?",
+    question="If a query gets twice as long, should its scores stay as they are?",
     hint="Which number",
 )
 def cosine(q, k):
@@ -208,7 +222,7 @@ def cosine(q, k):
 
 @mistake(
     "swaps axes 1 and 2 of k, which are the right ones only without a head axis",
-    ask="If somebody adds a head axis, does axis 1 still hold the keys?",
+    question="If somebody adds a head axis, does axis 1 still hold the keys?",
 )
 def counts_axes_from_the_front(q, k):
     return _scores(q, k, turn=lambda k: k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
@@ -216,7 +230,7 @@ def counts_axes_from_the_front(q, k):
 
 @mistake(
     "reverses every axis of k, not only the last two",
-    ask="With a batch in front, which two axes should change places, and which must stay?",
+    question="With a batch in front, which two axes should change places, and which must stay?",
 )
 def reverses_all_axes(q, k):
     return _scores(q, k, turn=lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
@@ -224,7 +238,7 @@ def reverses_all_axes(q, k):
 
 @mistake(
     "reshapes k where it has to be transposed",
-    ask="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    question="Does re-reading the same numbers in another shape move a key from a row to a column?",
 )
 def reshapes_instead_of_transposing(q, k):
     return _scores(q, k, turn=lambda k: k.reshape(*k.shape[:-2], k.size(-1), k.size(-2)))
@@ -232,8 +246,8 @@ def reshapes_instead_of_transposing(q, k):
 
 @mistake(
     "reshapes k where it has to be transposed",
-    ask="Does re-reading the same numbers in another shape move a key from a row to a column?",
-    like="reshapes-instead-of-transposing",
+    question="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    same_as="reshapes-instead-of-transposing",
 )
 def views_instead_of_transposing(q, k):
     return _scores(q, k, turn=lambda k: k.view(*k.shape[:-2], k.size(-1), k.size(-2)))
@@ -241,7 +255,7 @@ def views_instead_of_transposing(q, k):
 
 @mistake(
     "multiplies without transposing k",
-    ask="Which axis does a matrix product add up over, and what stands there in your k?",
+    question="Which axis does a matrix product add up over, and what stands there in your k?",
 )
 def no_transpose(q, k):
     return _scores(q, k, turn=lambda k: k)
@@ -249,7 +263,7 @@ def no_transpose(q, k):
 
 @mistake(
     "multiplies the wrong way round: its rows are keys",
-    ask="Take two small unequal matrices: does row i of the result belong to query i?",
+    question="Take two small unequal matrices: does row i of the result belong to query i?",
 )
 def keys_times_queries(q, k):
     return _scores(k, q)
@@ -257,7 +271,7 @@ def keys_times_queries(q, k):
 
 @mistake(
     "cuts the scores off from the graph",
-    ask="Your numbers are right. Would the query weights ever hear about the loss?",
+    question="Your numbers are right. Would the query weights ever hear about the loss?",
     hint="Almost there",
 )
 def detached(q, k):

@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.mistakes import formula, harmless, mistake
+from attention_katas.authoring.mistakes import formula, harmless, mistake
 
 
 def _shares(e, dim):
@@ -25,7 +25,7 @@ def _softmax(x, dim, *, axis=None, shift=_row_maximum, power=torch.exp, share=_s
 
 @mistake(
     "takes exponentials of the raw scores, which overflow",
-    ask="What can you subtract from a whole row so that the largest exponent is 0?",
+    question="What can you subtract from a whole row so that the largest exponent is 0?",
     hint="Scores of a thousand",
 )
 def no_maximum(x, dim=-1):
@@ -34,7 +34,7 @@ def no_maximum(x, dim=-1):
 
 @mistake(
     "subtracts the maximum of the whole tensor: rows far below it underflow to 0/0",
-    ask="The shift must be safe for every row; which row is your maximum taken from?",
+    question="The shift must be safe for every row; which row is your maximum taken from?",
     hint="Scores of a thousand",
 )
 def one_maximum_for_all(x, dim=-1):
@@ -43,7 +43,7 @@ def one_maximum_for_all(x, dim=-1):
 
 @mistake(
     "subtracts the mean: a lone large score still overflows",
-    ask="After your shift, how large can the largest exponent still be?",
+    question="After your shift, how large can the largest exponent still be?",
     hint="Scores of a thousand",
 )
 def subtracts_the_mean(x, dim=-1):
@@ -52,7 +52,7 @@ def subtracts_the_mean(x, dim=-1):
 
 @mistake(
     "subtracts the minimum: the largest score still overflows",
-    ask="After your shift, how large can the largest exponent still be?",
+    question="After your shift, how large can the largest exponent still be?",
     hint="Scores of a thousand",
 )
 def subtracts_the_minimum(x, dim=-1):
@@ -61,7 +61,7 @@ def subtracts_the_minimum(x, dim=-1):
 
 @mistake(
     "never subtracts less than zero: rows of very negative scores become 0/0",
-    ask="For a row of large negative numbers, which number should become 0 after the shift?",
+    question="For a row of large negative numbers, which number should become 0 after the shift?",
     hint="Scores of a thousand",
 )
 def maximum_clamped_at_zero(x, dim=-1):
@@ -70,7 +70,7 @@ def maximum_clamped_at_zero(x, dim=-1):
 
 @mistake(
     "ignores dim and always takes the last axis",
-    ask="Your function was told an axis. Where does it use it?",
+    question="Your function was told an axis. Where does it use it?",
     hint="Which axis",
 )
 def ignores_dim(x, dim=-1):
@@ -79,7 +79,7 @@ def ignores_dim(x, dim=-1):
 
 @mistake(
     "normalises over the queries instead of the keys",
-    ask="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    question="Each query asks for a mixture; along which axis must its weights add up to 1?",
     hint="Which axis",
 )
 def second_to_last_axis(x, dim=-1):
@@ -88,9 +88,9 @@ def second_to_last_axis(x, dim=-1):
 
 @mistake(
     "normalises over the queries instead of the keys",
-    ask="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    question="Each query asks for a mixture; along which axis must its weights add up to 1?",
     hint="Which axis",
-    like="second-to-last-axis",
+    same_as="second-to-last-axis",
 )
 def always_second_to_last_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: -2)
@@ -98,7 +98,7 @@ def always_second_to_last_axis(x, dim=-1):
 
 @mistake(
     "normalises over the first axis",
-    ask="With one sample in the batch, how many numbers are normalised together?",
+    question="With one sample in the batch, how many numbers are normalised together?",
     hint="Which axis",
 )
 def first_axis(x, dim=-1):
@@ -107,7 +107,7 @@ def first_axis(x, dim=-1):
 
 @mistake(
     "fixes the axis at 1: right for a matrix, heads once there are four axes",
-    ask="If somebody adds a head axis, does your axis still mean keys?",
+    question="If somebody adds a head axis, does your axis still mean keys?",
     hint="Which axis",
 )
 def axis_one(x, dim=-1):
@@ -116,9 +116,9 @@ def axis_one(x, dim=-1):
 
 @mistake(
     "fixes the axis at 1: right for a matrix, heads once there are four axes",
-    ask="If somebody adds a head axis, does your axis still mean keys?",
+    question="If somebody adds a head axis, does your axis still mean keys?",
     hint="Which axis",
-    like="axis-one",
+    same_as="axis-one",
 )
 def axis_one_always(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: 1)
@@ -126,9 +126,9 @@ def axis_one_always(x, dim=-1):
 
 @mistake(
     "fixes the axis at 1: right for a matrix, heads once there are four axes",
-    ask="If somebody adds a head axis, does your axis still mean keys?",
+    question="If somebody adds a head axis, does your axis still mean keys?",
     hint="Which axis",
-    like="axis-one",
+    same_as="axis-one",
 )
 def axis_one_by_default(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: 1 if dim == -1 else dim)
@@ -136,7 +136,7 @@ def axis_one_by_default(x, dim=-1):
 
 @mistake(
     "leaves the axis to an old rule: the first for one or three axes, else the second",
-    ask="Which axis is taken when you do not say, and does that depend on how many there are?",
+    question="Which axis is taken when you do not say, and does that depend on how many there are?",
     hint="Which axis",
 )
 def old_default_axis(x, dim=-1):
@@ -145,7 +145,7 @@ def old_default_axis(x, dim=-1):
 
 @mistake(
     "normalises over the whole tensor at once",
-    ask="How many rows of weights are there, and what should each add up to?",
+    question="How many rows of weights are there, and what should each add up to?",
     hint="Which axis",
 )
 def over_everything(x, dim=-1):
@@ -154,7 +154,7 @@ def over_everything(x, dim=-1):
 
 @mistake(
     "divides by the sum of everything, not of each slice along dim",
-    ask="Add up one row of your weights. Which step was to make that 1?",
+    question="Add up one row of your weights. Which step was to make that 1?",
     hint="Which axis",
 )
 def sum_of_everything(x, dim=-1):
@@ -163,7 +163,7 @@ def sum_of_everything(x, dim=-1):
 
 @mistake(
     "reduces without keeping the axis: row sums line up with columns",
-    ask="After the reduction, is the number of row i still lined up with row i?",
+    question="After the reduction, is the number of row i still lined up with row i?",
     hint="Which axis",
 )
 def no_keepdim(x, dim=-1):
@@ -172,7 +172,7 @@ def no_keepdim(x, dim=-1):
 
 @mistake(
     "divides by sums whose axis is gone: they line up with columns",
-    ask="After the sum, is the number of row i still lined up with row i?",
+    question="After the sum, is the number of row i still lined up with row i?",
     hint="Which axis",
 )
 def no_keepdim_in_the_sum(x, dim=-1):
@@ -181,7 +181,7 @@ def no_keepdim_in_the_sum(x, dim=-1):
 
 @mistake(
     "does not divide by the sum of the exponentials",
-    ask="Add up one row. What is missing to make it 1?",
+    question="Add up one row. What is missing to make it 1?",
     hint="Where to look",
 )
 def no_division(x, dim=-1):
@@ -190,9 +190,9 @@ def no_division(x, dim=-1):
 
 @mistake(
     "divides by the largest exponential instead of their sum",
-    ask="Add up one row. What should it be, and what did you divide by?",
+    question="Add up one row. What should it be, and what did you divide by?",
     hint="Where to look",
-    like="no-division",
+    same_as="no-division",
 )
 def divides_by_the_maximum(x, dim=-1):
     return _softmax(x, dim, share=lambda e, dim: e / e.amax(dim, keepdim=True))
@@ -200,7 +200,7 @@ def divides_by_the_maximum(x, dim=-1):
 
 @mistake(
     "gives the scores back as weights",
-    ask="Can a share be negative?",
+    question="Can a share be negative?",
     hint="Where to look",
 )
 def no_softmax(x, dim=-1):
@@ -209,7 +209,7 @@ def no_softmax(x, dim=-1):
 
 @mistake(
     "divides the scores by their sum, without exponentials",
-    ask="What happens to your weights when a score is negative?",
+    question="What happens to your weights when a score is negative?",
     hint="Where to look",
 )
 def no_exponential(x, dim=-1):
@@ -218,7 +218,7 @@ def no_exponential(x, dim=-1):
 
 @mistake(
     "normalises over a new axis of length one: every weight is 1",
-    ask="If you normalise a single number, what do you always get?",
+    question="If you normalise a single number, what do you always get?",
     hint="Which axis",
 )
 def axis_of_length_one(x, dim=-1):
@@ -227,7 +227,7 @@ def axis_of_length_one(x, dim=-1):
 
 @mistake(
     "takes powers of two instead of powers of e",
-    ask="Which base does softmax have, and what does another one do to how sharp it is?",
+    question="Which base does softmax have, and what does another one do to how sharp it is?",
     hint="Where to look",
 )
 def powers_of_two(x, dim=-1):
@@ -236,7 +236,7 @@ def powers_of_two(x, dim=-1):
 
 @mistake(
     "takes exponentials of minus the scores: the lowest score gets the most",
-    ask="Which word should get the largest weight, and which one does?",
+    question="Which word should get the largest weight, and which one does?",
     hint="Where to look",
 )
 def minus_the_scores(x, dim=-1):
@@ -245,7 +245,7 @@ def minus_the_scores(x, dim=-1):
 
 @mistake(
     "stops at the logarithms of the weights",
-    ask="Can a share be negative? What undoes a logarithm?",
+    question="Can a share be negative? What undoes a logarithm?",
     hint="Where to look",
 )
 def logarithms(x, dim=-1):
@@ -254,7 +254,7 @@ def logarithms(x, dim=-1):
 
 @mistake(
     "puts a small constant under the division instead of subtracting the maximum",
-    ask="How large is your sum for a row of very negative scores, beside your constant?",
+    question="How large is your sum for a row of very negative scores, beside your constant?",
     hint="Scores of a thousand",
 )
 def epsilon_instead_of_maximum(x, dim=-1):
@@ -264,7 +264,7 @@ def epsilon_instead_of_maximum(x, dim=-1):
 
 @mistake(
     "adds 1 to the sum: the weights of a row sum to less than one",
-    ask="Your shift multiplies above and below alike; does the added 1 get that factor too?",
+    question="Your shift multiplies above and below alike; does the added 1 get that factor too?",
     hint="Where to look",
 )
 def one_too_many(x, dim=-1):
@@ -273,7 +273,7 @@ def one_too_many(x, dim=-1):
 
 @mistake(
     "works in place: the caller's scores are overwritten",
-    ask="Call your function twice with the same tensor. Why would the second answer differ?",
+    question="Call your function twice with the same tensor. Why would the second answer differ?",
     hint="Almost there",
 )
 def in_place(x, dim=-1):
@@ -283,7 +283,7 @@ def in_place(x, dim=-1):
 
 @mistake(
     "cuts the result off from the graph",
-    ask="Take a loss that depends on the weights; does a gradient arrive?",
+    question="Take a loss that depends on the weights; does a gradient arrive?",
     hint="Almost there",
 )
 def detached(x, dim=-1):
@@ -292,7 +292,7 @@ def detached(x, dim=-1):
 
 @mistake(
     "always answers in float32",
-    ask="Which dtype did the scores have, and which do your weights have?",
+    question="Which dtype did the scores have, and which do your weights have?",
     hint="Almost there",
 )
 def always_float32(x, dim=-1):
@@ -301,7 +301,7 @@ def always_float32(x, dim=-1):
 
 @mistake(
     "replaces what is not a number by zero instead of avoiding it",
-    ask="Your rows are finite now. Do they still sum to 1?",
+    question="Your rows are finite now. Do they still sum to 1?",
     hint="Scores of a thousand",
 )
 def nan_to_zero(x, dim=-1):
@@ -310,7 +310,7 @@ def nan_to_zero(x, dim=-1):
 
 @mistake(
     "makes a tensor on the default device, wherever its input lives",
-    ask="On which device does a tensor live that you make from nothing?",
+    question="On which device does a tensor live that you make from nothing?",
 )
 def default_device(x, dim=-1):
     e = _shifted(x, dim)

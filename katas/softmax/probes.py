@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.probing import ask, broken, close, furthest, probe, symptom
+from attention_katas.authoring.probing import ask, broken, close, furthest, probe, symptom
 
 AXES: dict[str, str] = {}
 INF = float("inf")

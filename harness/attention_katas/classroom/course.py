@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from attention_katas.catalog import Catalog
 from attention_katas.classroom.package import Package
 from attention_katas.errors import KataError
 from attention_katas.grading.results import FEEDBACK
+from attention_katas.packs.catalog import Catalog
 
 ACTIONS, CLASSROOM50, GRADESCOPE = "actions", "classroom50", "gradescope"
 TARGETS = (ACTIONS, CLASSROOM50, GRADESCOPE)

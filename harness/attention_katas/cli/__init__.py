@@ -17,6 +17,7 @@ import click
 from attention_katas import __version__
 from attention_katas.cli.classroom import classroom
 from attention_katas.cli.course import hint, init, list_katas, progress, reset, show, solution
+from attention_katas.cli.daemon import daemon
 from attention_katas.cli.dev import dev
 from attention_katas.cli.doctor import doctor
 from attention_katas.cli.grade import grade
@@ -24,7 +25,6 @@ from attention_katas.cli.lab import lab
 from attention_katas.cli.run import checkpoint, run
 from attention_katas.cli.shared import Group
 from attention_katas.cli.watch import watch
-from attention_katas.cli.workshop import workshop
 from attention_katas.errors import KataError
 
 
@@ -60,7 +60,7 @@ main.add_command(grade)
 main.add_command(classroom)
 main.add_command(lab)
 main.add_command(doctor)
-main.add_command(workshop)
+main.add_command(daemon)
 main.add_command(dev)
 
 

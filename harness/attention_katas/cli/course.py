@@ -10,8 +10,6 @@ from shlex import quote
 import click
 from click.core import ParameterSource
 
-from attention_katas import workspace
-from attention_katas.catalog import Catalog, Kata
 from attention_katas.cli.shared import (
     complete_names,
     katas_option,
@@ -24,7 +22,9 @@ from attention_katas.cli.shared import (
     unless_unavailable,
 )
 from attention_katas.errors import KataError, NoWorkspace, ProgressUnavailable
-from attention_katas.progress import DONE
+from attention_katas.packs import workspace
+from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.progress import DONE
 
 
 @click.command()
@@ -71,7 +71,7 @@ def list_katas() -> None:
         say(error.message, error.next_step)
         return
     out.katas(katas, states)
-    from attention_katas.reports.terminal import next_kata
+    from attention_katas.render.terminal import next_kata
 
     following = next_kata(katas, states)
     out.next_step(f"kata run {following.name}" if following else "kata checkpoint")
@@ -83,7 +83,7 @@ def list_katas() -> None:
 def show(name: str | None) -> None:
     """What a kata asks for, and why: the next kata, or NAME."""
     from attention_katas.banned import FAMILIES
-    from attention_katas.reports.terminal import paragraphs
+    from attention_katas.render.terminal import paragraphs
 
     katas, out = load(), screen()
     kata = _ready(katas[name or _next_name(katas)])
@@ -110,7 +110,7 @@ def show(name: str | None) -> None:
 
 def _next_name(katas: Catalog) -> str:
     """The kata that is meant when none is named: the next one, or the last."""
-    from attention_katas.reports.terminal import next_kata
+    from attention_katas.render.terminal import next_kata
 
     current = next_kata(katas, states_of(katas, workspace.find()))
     return current.name if current else katas.ready[-1].name
@@ -131,7 +131,7 @@ def hint(name: str | None, level: int | None) -> None:
 
     Each kata has a few, from where to look to almost there; --level shows a certain one.
     """
-    from attention_katas.reports.terminal import paragraphs
+    from attention_katas.render.terminal import paragraphs
 
     katas, out = load(), screen()
     kata = _ready(katas[name or _next_name(katas)])

@@ -37,7 +37,7 @@ def new(name: str) -> None:
 def check(ctx: click.Context, names: tuple[str, ...]) -> None:
     """Check the katas themselves: references pass, mistakes fail, stubs are not started."""
     from attention_katas.dev.check import check_kata, content_problems
-    from attention_katas.running import open_judge
+    from attention_katas.service.local import open_judge
 
     katas, out, found = load(), screen(), 0
     chosen = [katas[name] for name in names] or katas.katas

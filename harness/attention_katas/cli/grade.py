@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from attention_katas.catalog import Catalog, Kata
 from attention_katas.cli.cluster import scheduler, tls_options, worker
 from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, say, screen, waiting
 from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.grading import VARIABLE, formats
-from attention_katas.grading.results import FEEDBACK, NAMED, shaped
+from attention_katas.grading.results import FEEDBACK, NAMED, redacted
+from attention_katas.packs.catalog import Catalog, Kata
 
 if TYPE_CHECKING:
-    from attention_katas.grading.gradebook import Assignment
     from attention_katas.grading.ledger import Ledger
     from attention_katas.grading.results import Result
+    from attention_katas.grading.run import Assignment
 
 LAYOUTS = ("auto", "one", "class", "nbgrader", "canvas", "moodle")
 STOPPED = 130
@@ -204,7 +204,7 @@ def submissions(
     Exit code: 0 graded, whatever the grades; 1 below --fail-under; 2 asked for something
     impossible; 3 something could not be graded, which is our fault and costs nobody a point.
     """
-    from attention_katas.grading import gradebook
+    from attention_katas.grading import run
     from attention_katas.grading import screen as shown
     from attention_katas.grading.collect import ONE, collect
     from attention_katas.grading.ledger import IN_MEMORY, Ledger
@@ -231,12 +231,12 @@ def submissions(
         results, stopped = _judge(katas, assignment, collected, opened, path, how)
         # Documents first: whoever reads the screen may go away in the middle.
         done = _write_all([one for one in placed if one[1] != "-"], results, about, stopped)
-        summary = gradebook.summed_up(results)
+        summary = run.summed_up(results)
         if not quiet:
             begin, end = _fence() if "annotations" in printed else ("", "")
             click.echo(begin, nl=False)
             if collected.layout == ONE:
-                shown.one(screen(), shaped(results[0], feedback), katas)
+                shown.one(screen(), redacted(results[0], feedback), katas)
             else:
                 shown.many(screen(), summary)
                 shown.remarks(screen(), summary)
@@ -283,8 +283,8 @@ def _assignment(
     seconds: float,
 ) -> Assignment:
     """What is graded, and from which secret its inputs come."""
-    from attention_katas.grading import tasks
-    from attention_katas.grading.gradebook import Assignment
+    from attention_katas.grading import entries
+    from attention_katas.grading.run import Assignment
 
     chosen: list[Kata] = list(dict.fromkeys(katas[name] for name in names)) or katas.ready
     for kata in chosen:
@@ -295,10 +295,10 @@ def _assignment(
         if katas[name].name not in worth:
             raise KataError(f"{name} is not graded here", f"--only {name}")
         worth[katas[name].name] = number
-    secret = tasks.secret_from(seed_file, os.environ)
+    secret = entries.secret_from(seed_file, os.environ)
     if secret is None:
         remembered = ledger.remembered("secret")
-        secret = remembered.encode() if remembered else tasks.fresh_secret()
+        secret = remembered.encode() if remembered else entries.fresh_secret()
         ledger.remember("secret", secret.decode())
     return Assignment(title, chosen, worth, secret, seconds)
 
@@ -312,16 +312,16 @@ def _judge(
     how: dict[str, Any],
 ) -> tuple[Sequence[Result], bool]:
     """Everybody's results, and whether it was stopped before the end."""
-    from attention_katas.grading import gradebook
+    from attention_katas.grading import run
     from attention_katas.grading import screen as shown
-    from attention_katas.reports.terminal import console
+    from attention_katas.render.terminal import console
 
     judged = _judges(len(collected.students) * len(assignment.katas), how)
     stopped = False
     with shown.progress(
         console(sys.stderr), len(collected.students), len(assignment.katas)
     ) as tell:
-        grading = gradebook.Grading(katas, assignment, collected, ledger, str(path.resolve()), tell)
+        grading = run.GradingRun(katas, assignment, collected, ledger, str(path.resolve()), tell)
         try:
             grading.judge(judged)
         except KeyboardInterrupt:
@@ -331,7 +331,7 @@ def _judge(
 
 def _judges(most: int, how: dict[str, Any]) -> Any:
     """Who judges: workers of this machine, or those of a cluster. most: tasks there can be."""
-    from attention_katas.grading import cluster, engine, gradebook
+    from attention_katas.grading import cluster, engine, run
 
     private = click.get_current_context().find_root().meta.get(PRIVATE)
     address = how["scheduler"]
@@ -346,12 +346,12 @@ def _judges(most: int, how: dict[str, Any]) -> Any:
     if not address:
         if keys != cluster.Keys():
             raise KataError("--tls-... is for a cluster", "--scheduler tls://HOST:8786")
-        return gradebook.local(settings)
+        return run.local(settings)
     if address != cluster.LOCAL:
         cluster.checked(address)
         if how["workers"]:
             raise KataError("--workers is of this machine", "kata grade worker, on the others")
-    return gradebook.elsewhere(address, keys, settings, say)
+    return run.elsewhere(address, keys, settings, say)
 
 
 @dataclass

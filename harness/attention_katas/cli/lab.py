@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from attention_katas import workspace
 from attention_katas.cli.shared import katas_option, load, progress_of, say
 from attention_katas.errors import KataError
+from attention_katas.packs import workspace
 
 if TYPE_CHECKING:
-    from attention_katas.lab.door import Door
+    from attention_katas.lab.open_browser import Door
 
 PORT = 8137
 
@@ -81,14 +81,14 @@ def lab(
                 f"port {port} cannot be had: {error.strerror}", "kata lab --port 0"
             ) from None
         listening = server.listen(0)
-    # A judge in this process (where there is no workshop) has pytest catch what is printed.
+    # A judge in this process (where there is no daemon) has pytest catch what is printed.
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", errors="backslashreplace")
     click.echo("starting: your functions are being loaded ...", file=out)
-    from attention_katas.lab.door import Door
     from attention_katas.lab.lab import Lab
-    from attention_katas.workshop.bench import open_bench
+    from attention_katas.lab.open_browser import Door
+    from attention_katas.service.judge_service import open_service
 
-    bench = None if no_judge else open_bench(katas, "cpu", spawn)
+    bench = None if no_judge else open_service(katas, "cpu", spawn)
     running = Lab(katas, space, bench, progress, spawn=spawn, poll=poll)
 
     doors: list[Door] = []

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from attention_katas import verdict as v
-from attention_katas import workspace
-from attention_katas.catalog import Catalog, Kata
 from attention_katas.cli.shared import (
     complete_names,
     katas_option,
@@ -26,10 +23,13 @@ from attention_katas.cli.shared import (
     waiting,
 )
 from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
-from attention_katas.workspace import Workspace
+from attention_katas.packs import workspace
+from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.workspace import Workspace
+from attention_katas.verdict import data as v
 
 if TYPE_CHECKING:
-    from attention_katas.running import Job
+    from attention_katas.service.local import Job
 
 DEVICE = click.option(
     "--device",
@@ -40,7 +40,7 @@ DEVICE = click.option(
 )
 
 COLD = click.option(
-    "--cold", is_flag=True, help="Without the workshop, the process that is left behind to be fast."
+    "--cold", is_flag=True, help="Without the daemon, the process that is left behind to be fast."
 )
 
 
@@ -93,7 +93,7 @@ def run(
     Exit code: 0 passed, 1 judged and not passed, 2 asked for something impossible, 3 could not
     grade (a fault of ours, not of your code).
     """
-    from attention_katas import running
+    from attention_katas.service import local
 
     katas = load()
     space = None
@@ -105,12 +105,12 @@ def run(
             raise click.UsageError("--file judges one kata: give its name.")
         if not file.exists() and not file.is_symlink():
             raise KataError(f"there is no file {file}", f"kata run {names[0]} --file PATH")
-        jobs = [running.Job(katas[names[0]], file, str(file))]
+        jobs = [local.Job(katas[names[0]], file, str(file))]
     else:
         if names and everything:
             raise click.UsageError("give names or --all, not both.")
         space = workspace.find()
-        jobs = running.jobs_for(space, _chosen(katas, space, names, everything))
+        jobs = local.jobs_for(space, _chosen(katas, space, names, everything))
         if not jobs and form == "text":
             out = screen()
             out.line("Every kata is done.", "bold")
@@ -147,8 +147,8 @@ def _judge(
     cold: bool = False,
 ) -> list[v.Verdict]:
     """Judge and record, with a sign of life."""
-    from attention_katas import running
-    from attention_katas.workshop import client
+    from attention_katas.service import local
+    from attention_katas.service.daemon import client
 
     without = cold or spawn or strict or not jobs
     progress = progress_of(space) if space else None
@@ -162,7 +162,7 @@ def _judge(
                 progress.record(verdict, source)
 
     with waiting(f"judging {' '.join(names[:1])} ...") as status:
-        verdicts = running.run(
+        verdicts = local.run(
             katas,
             jobs,
             device=device,
@@ -172,7 +172,7 @@ def _judge(
             weak=weak,
             warm=None if without else client.for_katas(katas, device),
             tell=tell,
-            meanwhile=lambda: importlib.import_module("attention_katas.reports.terminal"),
+            meanwhile=lambda: importlib.import_module("attention_katas.render.terminal"),
         )
     if progress is not None:
         tell_notice(progress)
@@ -183,10 +183,10 @@ def _judge(
 
 def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
     """Say once in a workspace which locks this system lacks; for one's own code that is enough."""
-    from attention_katas.learner import locks
+    from attention_katas.sandbox import restrictions
 
     judged = next((verdict for verdict in verdicts if verdict.locks), None)
-    lacking = "\n".join(locks.missing(judged.locks)) if judged else ""
+    lacking = "\n".join(restrictions.missing(judged.locks)) if judged else ""
     told = space.private / "missing-locks.txt"
     with contextlib.suppress(OSError):
         if lacking and (not told.exists() or told.read_text(encoding="utf-8") != lacking):
@@ -202,12 +202,12 @@ def _print(
     verdicts: list[v.Verdict], form: str, katas: Catalog, space: Workspace | None, elsewhere: str
 ) -> None:
     if form == "json":
-        from attention_katas.reports import json
+        from attention_katas.render import json
 
         click.echo(json.render(verdicts))
         return
     if form == "junit":
-        from attention_katas.reports import junit
+        from attention_katas.render import junit
 
         click.echo(junit.render(verdicts), nl=False)
         return
@@ -232,7 +232,7 @@ def _chosen(
         return katas.ready
     if names:
         return list(dict.fromkeys(katas[name] for name in names))
-    from attention_katas.reports.terminal import next_kata
+    from attention_katas.render.terminal import next_kata
 
     following = next_kata(katas, states_of(katas, space))
     return [following] if following else []
@@ -242,7 +242,7 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
     """The command after a pass: the next kata that is not done."""
     if space is None:
         return ""
-    from attention_katas.reports.terminal import next_kata
+    from attention_katas.render.terminal import next_kata
 
     with contextlib.suppress(ProgressUnavailable):
         states = states_of(katas, space)
@@ -267,10 +267,11 @@ def checkpoint(ctx: click.Context, device: str, cold: bool) -> None:
     """
     from datetime import date
 
-    from attention_katas import certificate, running
+    from attention_katas import certificate
+    from attention_katas.service import local
 
     katas, space, out = load(), workspace.find(), screen()
-    jobs = running.jobs_for(space, katas.ready)
+    jobs = local.jobs_for(space, katas.ready)
     verdicts = _judge(katas, jobs, space, device=device, cold=cold)
     out.summary(verdicts)
     if v.exit_code(verdicts) == 3:

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from attention_katas import catalog
 from attention_katas.errors import BadContent, KataError, ProgressUnavailable
+from attention_katas.packs import catalog
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from attention_katas.catalog import Catalog
-    from attention_katas.progress import Progress, State
-    from attention_katas.reports.terminal import Screen
-    from attention_katas.workspace import Workspace
+    from attention_katas.packs.catalog import Catalog
+    from attention_katas.packs.progress import Progress, State
+    from attention_katas.packs.workspace import Workspace
+    from attention_katas.render.terminal import Screen
 
 # Keys in click's context: the private set of katas, and its folder as it was typed.
 PRIVATE, TYPED = "attention_katas.private", "attention_katas.typed"
@@ -150,13 +150,13 @@ def complete_names(ctx: click.Context, _: click.Parameter, start: str) -> list[C
 
 
 def screen() -> Screen:
-    from attention_katas.reports.terminal import Screen
+    from attention_katas.render.terminal import Screen
 
     return Screen(complete=complete)
 
 
 def progress_of(space: Workspace) -> Progress:
-    from attention_katas.progress import Progress
+    from attention_katas.packs.progress import Progress
 
     context = click.get_current_context(silent=True)
     private = context.find_root().meta.get(PRIVATE) if context else None

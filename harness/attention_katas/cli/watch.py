@@ -9,7 +9,6 @@ import warnings
 
 import click
 
-from attention_katas import workspace
 from attention_katas.cli.run import DEVICE
 from attention_katas.cli.shared import (
     complete,
@@ -20,6 +19,7 @@ from attention_katas.cli.shared import (
     say,
     screen,
 )
+from attention_katas.packs import workspace
 
 CLOSING_SECONDS = 5.0
 
@@ -57,16 +57,16 @@ def watch(
         if problem:
             plain = True
             say(f"{problem}, so lines are printed, as with --plain")
+    from attention_katas.service.judge_service import open_service
     from attention_katas.watch.saves import Saves
     from attention_katas.watch.session import Session
-    from attention_katas.workshop.bench import open_bench
 
     gc.enable()  # switched off for commands that are soon over
     # Of a learner's source that is only parsed here; the verdict says what there is to say.
     warnings.simplefilter("ignore", SyntaxWarning)
     progress = progress_of(space)
     progress.patience = 1.0  # the next save is not to wait for it
-    session = Session(katas, space, progress, open_bench(katas, device, spawn), name)
+    session = Session(katas, space, progress, open_service(katas, device, spawn), name)
     names = [kata.file for kata in katas.ready]
     saves = Saves(space.root, names, session.saved, session.polls, poll=poll)
 

@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attention_katas import banned, mistakes
-from attention_katas import verdict as v
-from attention_katas.catalog import PLANNED, Catalog, Kata
+from attention_katas import banned
+from attention_katas.authoring import mistakes
 from attention_katas.dev.new import PLACEHOLDERS
-from attention_katas.submission import Submission, parse, still_stub, submission
+from attention_katas.packs.catalog import PLANNED, Catalog, Kata
+from attention_katas.packs.submission import Submission, parse, still_stub, submission
+from attention_katas.verdict import data as v
 
 if TYPE_CHECKING:
-    from attention_katas.examiner.judge import Judge
+    from attention_katas.judge.judge import Judge
 
 LEAST_HINTS, LEAST_MISTAKES = 3, 6
 LESSON = ("Why", "What carries forward")
@@ -36,7 +37,7 @@ class Report:
 
 def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
     """Everything that has to hold of a kata."""
-    from attention_katas.examiner.judge import load_module
+    from attention_katas.judge.judge import load_module
 
     report = Report(problems=content_problems(kata))
     entries = mistakes.mistakes_in(load_module(kata.mistakes)) if kata.mistakes.exists() else []
@@ -57,7 +58,7 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
     for entry in entries:
         made = _made(kata, mistakes.source_of(kata, entry))
         if entry.harmless:
-            verdict = judge.judge(made, suspect=True)
+            verdict = judge.judge(made, false_alarms=True)
             _expect(report, verdict, v.PASSED, f"harmless {entry.id!r}")
             report.problems += blame_problems(entry, verdict)
         else:
@@ -156,9 +157,9 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
         return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {verdict.message}"]
     if first.rung == "nothing banned":
         return [f"the mistake {entry.id!r} calls a built-in that the kata bans"]
-    asks = entry.ask.rstrip().endswith("?") or entry.kind == mistakes.CONVENTION
-    if not entry.title or not entry.ask or not asks:
-        return [f"the mistake {entry.id!r} has no title, or its `ask` is no question"]
+    asks = entry.question.rstrip().endswith("?") or entry.kind == mistakes.CONVENTION
+    if not entry.title or not entry.question or not asks:
+        return [f"the mistake {entry.id!r} has no title, or its `question` is no question"]
     return []
 
 
@@ -167,10 +168,12 @@ def entry_problems(kata: Kata, entries: list[mistakes.Mistake]) -> list[str]:
     ids, rungs = {entry.id for entry in entries}, [title for title, _ in kata.hints()]
     found = []
     for entry in entries:
-        if entry.of and entry.of not in kata.functions:
-            found.append(f"the entry {entry.id!r} is of {entry.of!r}, which the kata does not ask")
-        if entry.like and entry.like not in ids:
-            found.append(f"the entry {entry.id!r} is like {entry.like!r}, which is no entry")
+        if entry.function and entry.function not in kata.functions:
+            found.append(
+                f"the entry {entry.id!r} is of {entry.function!r}, which the kata does not ask"
+            )
+        if entry.same_as and entry.same_as not in ids:
+            found.append(f"the entry {entry.id!r} is like {entry.same_as!r}, which is no entry")
         if entry.hint and entry.hint not in rungs:
             found.append(
                 f"the entry {entry.id!r} points to a hint {entry.hint!r} that is not there"
@@ -182,10 +185,10 @@ def probe_problems(kata: Kata) -> list[str]:
     """Every probe can be asked, and no symptom is seen in the reference."""
     import torch
 
-    from attention_katas import probing
+    from attention_katas.authoring import probing
     from attention_katas.devices import Device
-    from attention_katas.examiner.judge import load_module
-    from attention_katas.examiner.plugin import Draw
+    from attention_katas.judge.fixtures import Draw
+    from attention_katas.judge.judge import load_module
 
     path = kata.folder / "probes.py"
     if not path.exists():
@@ -213,7 +216,7 @@ def probe_problems(kata: Kata) -> list[str]:
 
 def name_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
     """The mistake has to be called by its name, or by that of the entry it is like."""
-    wanted = entry.like or entry.id
+    wanted = entry.same_as or entry.id
     found = [d for d in verdict.diagnoses if d.kind != v.EARLIER_WORK]
     if len(found) == 1 and [cause.id for cause in found[0].causes] == [wanted]:
         return []

@@ -7,8 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-from attention_katas.catalog import Catalog
 from attention_katas.errors import KataError
+from attention_katas.packs.catalog import Catalog
 
 # What the author has to replace; `kata dev check` looks for it.
 PLACEHOLDERS = (
@@ -117,10 +117,10 @@ Say what to keep in mind.
 MISTAKES = '''\
 """Known ways of getting {name} wrong, and right ones that look odd."""
 
-from attention_katas.mistakes import harmless, mistake
+from attention_katas.authoring.mistakes import harmless, mistake
 
 
-@mistake("gives back its input", ask="What did your function do to x?", hint="Where to look")
+@mistake("gives back its input", question="What did your function do to x?", hint="Where to look")
 def does_nothing(x):
     return x.clone()
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import CouldNotGrade, KataError
-from attention_katas.grading import VARIABLE, engine, tasks, worker
+from attention_katas.grading import VARIABLE, engine, entries, worker
 
 LOCAL = "local"
 LOCAL_WORKERS = 2
@@ -35,7 +35,7 @@ AGAIN = "the same command once more: it goes on where it stopped"
 PAGE = "docs/cluster.md shows how"
 
 Tell = Callable[[str, str], None]
-Place = tuple[Executor, Callable[[tasks.Task], str], Callable[[], int], Callable[[Any], str]]
+Place = tuple[Executor, Callable[[entries.Task], str], Callable[[], int], Callable[[Any], str]]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Keys:
 
 def fitness() -> str:
     """What a worker must have to judge for us, in one word."""
-    return "/".join(word for pair in tasks.judges().items() for word in pair)
+    return "/".join(word for pair in entries.judges().items() for word in pair)
 
 
 def checked(address: str) -> str:

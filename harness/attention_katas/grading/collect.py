@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from attention_katas.catalog import Catalog
 from attention_katas.errors import KataError
 from attention_katas.grading import notebooks
 from attention_katas.grading.files import (
@@ -32,7 +31,8 @@ from attention_katas.grading.files import (
     listed,
 )
 from attention_katas.grading.results import Student
-from attention_katas.submission import Unreadable, decode
+from attention_katas.packs.catalog import Catalog
+from attention_katas.packs.submission import Unreadable, decode
 
 AUTO, ONE, CLASS, NBGRADER, CANVAS, MOODLE = "auto", "one", "class", "nbgrader", "canvas", "moodle"
 LAYOUTS = (AUTO, ONE, CLASS, NBGRADER, CANVAS, MOODLE)
@@ -51,7 +51,7 @@ MOST_JOINT_FILES = 20
 
 
 @dataclass
-class HandIn:
+class StudentSubmission:
     """What one student handed in.
 
     sources: text of each kata's file by module. unreadable: module -> why there is no text.
@@ -93,13 +93,13 @@ class Collected:
     _groups: list[_Group]
     _catalog: Catalog
 
-    def __iter__(self) -> Iterator[HandIn]:
+    def __iter__(self) -> Iterator[StudentSubmission]:
         for group in self._groups:
             try:
                 yield _read(self._catalog, group)
             except Exception as error:  # noqa: BLE001 - ours; nobody else must suffer from it
                 said = f"a fault of kata grade: {type(error).__name__}: {_text(str(error))}"[:300]
-                yield HandIn(group.student, fault=said, remarks=[said])
+                yield StudentSubmission(group.student, fault=said, remarks=[said])
 
 
 def collect(
@@ -323,9 +323,11 @@ def _text(name: str) -> str:
 # One student's files
 
 
-def _read(catalog: Catalog, group: _Group) -> HandIn:
+def _read(catalog: Catalog, group: _Group) -> StudentSubmission:
     """The kata files among a student's files."""
-    found = HandIn(group.student, late=group.late, fault=group.fault, remarks=[*group.remarks])
+    found = StudentSubmission(
+        group.student, late=group.late, fault=group.fault, remarks=[*group.remarks]
+    )
     files = list(_unpacked([file for file in group.files if _is_work(file)], found))
     chosen = _chosen(catalog, files, found.remarks)
     for module, file in chosen.items():
@@ -352,7 +354,7 @@ def _is_work(file: File) -> bool:
 
 
 def _take_joint(
-    catalog: Catalog, files: Sequence[File], chosen: dict[str, File], found: HandIn
+    catalog: Catalog, files: Sequence[File], chosen: dict[str, File], found: StudentSubmission
 ) -> None:
     """Katas without a file of their own, from notebooks and files that hold several."""
     joint = [
@@ -373,7 +375,7 @@ def _take_joint(
         found.remarks.append(f"only {MOST_JOINT_FILES} of {count} other files were looked into")
 
 
-def _joint(catalog: Catalog, file: File, found: HandIn) -> dict[str, str]:
+def _joint(catalog: Catalog, file: File, found: StudentSubmission) -> dict[str, str]:
     """What a notebook, or a file with several katas, holds."""
     try:
         return notebooks.sources(catalog, file.read(), _text(file.name))
@@ -386,7 +388,7 @@ def _joint(catalog: Catalog, file: File, found: HandIn) -> dict[str, str]:
     return {}
 
 
-def _unpacked(files: Sequence[File], found: HandIn) -> Iterator[File]:
+def _unpacked(files: Sequence[File], found: StudentSubmission) -> Iterator[File]:
     """The files, and what is in their archives (not in archives inside those)."""
     for file in files:
         if file.suffix != ".zip":

@@ -16,10 +16,10 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from dataclasses import dataclass
 from typing import Any
 
-from attention_katas import verdict as v
 from attention_katas.grading import worker
-from attention_katas.grading.tasks import Task
-from attention_katas.intake import blank
+from attention_katas.grading.entries import Task
+from attention_katas.packs.precheck import blank
+from attention_katas.verdict import data as v
 
 AHEAD = 4  # tasks that wait for each worker: so that none is idle, and little is in memory
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from attention_katas.submission import SIZE_CAP
+from attention_katas.packs.submission import SIZE_CAP
 
 NOTEBOOK_CAP = 16 << 20
 ARCHIVE_CAP = 64 << 20  # of an archive inside another one

@@ -19,9 +19,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from attention_katas import verdict as v
 from attention_katas.errors import KataError
 from attention_katas.grading.results import Student
+from attention_katas.verdict import data as v
 
 IN_MEMORY = Path(":memory:")
 APPLICATION = 0x4B415441  # "KATA"

@@ -11,8 +11,8 @@ import ast
 import json
 import re
 
-from attention_katas.catalog import Catalog, Kata
-from attention_katas.submission import SIZE_CAP, Unreadable, decode, parse
+from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.submission import SIZE_CAP, Unreadable, decode, parse
 
 MAGIC = re.compile(r"%%kata[ \t]+([\w-]+)[^\n]*\n?")
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from attention_katas import verdict as v
+from attention_katas.verdict import data as v
 
 # How much of a verdict the student gets to see.
 FULL, NAMED, POINTS = "full", "named", "points"
@@ -114,7 +114,7 @@ def points_for(verdict: v.Verdict, worth: int) -> int | None:
     return min(worth * passed // len(counted), max(worth - 1, 0))
 
 
-def shaped(result: Result, feedback: str) -> Result:
+def redacted(result: Result, feedback: str) -> Result:
     """The result with as much in its verdicts as `feedback` lets a student see."""
     files = [_file(item.kata) for item in result.items]
     items = [replace(item, verdict=shape(item.verdict, feedback, files)) for item in result.items]
@@ -161,7 +161,7 @@ def shape(verdict: v.Verdict, feedback: str, files: Collection[str] = ()) -> v.V
 # submission could have chosen: in these the names are those of the kata's own arguments.
 _DTYPE = r"(bool|u?int\d+|b?float(16|32|64)|complex(64|128))"
 _NAME = r"[a-z]\w{0,20}(\[['\"]\w{1,20}['\"]\])?"
-_SAYABLE = tuple(
+_REDACTED_SAFE = tuple(
     map(
         re.compile,
         (
@@ -190,7 +190,7 @@ def _plain(check: v.Check) -> str:
         return _BANNED
     if check.outcome == v.FAILED:
         said = re.sub(r" in \d+ of \d+ entries.*", "", check.message)
-        if any(sayable.fullmatch(said) for sayable in _SAYABLE):
+        if any(sayable.fullmatch(said) for sayable in _REDACTED_SAFE):
             return said
     raised = _anonymous(check.evidence.raised if check.evidence else None)
     if check.outcome == v.FAILED and raised and raised.type:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from rich.console import Console
 from rich.text import Text
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Catalog
-from attention_katas.grading.gradebook import NOT_JUDGED, Summary, Tally
 from attention_katas.grading.results import Item, Result
-from attention_katas.reports import glyphs
-from attention_katas.reports.terminal import STYLES, Screen
+from attention_katas.grading.run import NOT_JUDGED, Summary, Tally
+from attention_katas.packs.catalog import Catalog
+from attention_katas.render import glyphs
+from attention_katas.render.terminal import STYLES, Screen
+from attention_katas.verdict import data as v
 
 EVERY_SECONDS = 10.0  # between two lines of progress where lines cannot be drawn anew
 SHOWN = 12

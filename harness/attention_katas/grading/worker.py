@@ -23,12 +23,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Catalog, Kata, load_catalog
 from attention_katas.errors import BadContent, CouldNotGrade, KataError
-from attention_katas.grading import VARIABLE, tasks
-from attention_katas.learner import frames
-from attention_katas.submission import from_dict, submission
+from attention_katas.grading import VARIABLE, entries
+from attention_katas.packs.catalog import Catalog, Kata, load_catalog
+from attention_katas.packs.submission import from_dict, submission
+from attention_katas.sandbox import frames
+from attention_katas.verdict import data as v
 
 START_SECONDS = 180.0
 GRACE_SECONDS = 90.0  # beyond what a kata may take: loading, diagnosis, a second try
@@ -40,7 +40,7 @@ _all: set[Bench] = set()
 _closed = threading.Event()
 
 
-class BenchLost(Exception):
+class ProcessLost(Exception):
     """The judging process died, or gave no sign of life for longer than a kata may take."""
 
 
@@ -65,7 +65,7 @@ class Bench:
         _all.add(self)
         if _closed.is_set():  # meanwhile
             self.close()
-            raise BenchLost("nobody waits any more")
+            raise ProcessLost("nobody waits any more")
 
     def judge(self, task: dict[str, Any]) -> dict[str, Any]:
         """The verdict of a task. Raises BenchLost."""
@@ -79,7 +79,7 @@ class Bench:
             self._process.stdin.write(frames.build(b"", json.dumps(task).encode()))
             self._process.stdin.flush()
         except OSError:
-            raise BenchLost(self._last_words()) from None
+            raise ProcessLost(self._last_words()) from None
         return self._expect(limit)
 
     def _expect(self, seconds: float) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Bench:
             timer.cancel()
         if found is None:
             why = f"no answer within {seconds:g} s" if late.is_set() else self._last_words()
-            raise BenchLost(why)
+            raise ProcessLost(why)
         return found
 
     def _last_words(self) -> str:
@@ -142,7 +142,7 @@ def judge(payload: str) -> str:
                     bench.close()
                 bench = _here.bench = Bench(config)
             return json.dumps(bench.judge(task))
-        except BenchLost as lost:
+        except ProcessLost as lost:
             said = str(lost)
             if bench is not None:
                 bench.close()
@@ -154,7 +154,7 @@ def trial() -> None:
     """Judge a right answer with all locks. Raises CouldNotGrade if that cannot be done here."""
     catalog = load_catalog()
     kata = catalog.ready[0]
-    task = tasks.Task("", submission(catalog, kata, kata.reference), 0)
+    task = entries.Task("", submission(catalog, kata, kata.reference), 0)
     config = {"katas": "", "weak": False, "lanes": 1, "kata_seconds": 120.0}
     found = json.loads(judge(json.dumps({"config": config, "task": task.to_dict()})))
     end_benches()
@@ -272,11 +272,11 @@ def _answers(
     config: dict[str, Any], catalog: Catalog, asked: queue.SimpleQueue[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """First a sign that it is up, then a verdict for each request."""
-    from attention_katas import running
-    from attention_katas.learner.limits import Limits
+    from attention_katas.sandbox.limits import Limits
+    from attention_katas.service import local
 
     limits = Limits(kata_seconds=config["kata_seconds"])
-    with running.open_judge(
+    with local.open_judge(
         catalog,
         catalog.ready,
         config.get("device", "cpu"),
@@ -306,7 +306,7 @@ def _differs(kata: Kata, task: dict[str, Any]) -> str:
     """What is of another version here than where the task comes from."""
     if kata.version != task["kata_version"]:
         return f"version {kata.version} of {kata.name} instead of {task['kata_version']}"
-    here = tasks.judges()
+    here = entries.judges()
     for name, wanted in task["versions"].items():
         if here.get(name) != wanted:
             return f"{name} {here.get(name)} instead of {wanted}"

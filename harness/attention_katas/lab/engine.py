@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from attention_katas.errors import KataError
-from attention_katas.lab.live import Live
+from attention_katas.lab.functions import LiveFunctions
 from attention_katas.lab.panels import Answer
-from attention_katas.lab.panels.asked import Unclear
+from attention_katas.lab.panels.params import Unclear
 
 Reply = Callable[[dict[str, Any]], None]
 
@@ -21,7 +21,7 @@ Reply = Callable[[dict[str, Any]], None]
 class Engine:
     """One thread, with learner's functions of its own, for some of the panels."""
 
-    def __init__(self, name: str, live: Live, panels: dict[str, Answer]) -> None:
+    def __init__(self, name: str, live: LiveFunctions, panels: dict[str, Answer]) -> None:
         self.panels = panels
         self._live = live
         self._waiting: dict[tuple[object, str], tuple[dict[str, Any], Reply]] = {}
@@ -76,7 +76,9 @@ def numbered(number: object) -> bool:
     return type(number) is int and abs(number) < 1 << 53
 
 
-def answer(live: Live, panels: dict[str, Answer], request: dict[str, Any]) -> dict[str, Any]:
+def answer(
+    live: LiveFunctions, panels: dict[str, Answer], request: dict[str, Any]
+) -> dict[str, Any]:
     """The answer to one request; in words, when it cannot be answered."""
     panel, asked, number = request.get("panel"), request.get("ask", {}), request.get("id")
     told = {"event": "answer", "panel": str(panel)[:40], "id": number if numbered(number) else None}

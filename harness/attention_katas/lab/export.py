@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 
-from attention_katas.catalog import load_catalog
 from attention_katas.errors import KataError
-from attention_katas.examiner.judge import load_module
-from attention_katas.lab import plain, scene
+from attention_katas.judge.judge import load_module
+from attention_katas.lab import examples, json_numbers
 from attention_katas.lab.panels import cost, lookup
+from attention_katas.packs.catalog import load_catalog
 
 PAGE = Path(__file__).parent / "page"
 NAME = "lab.html"
@@ -43,7 +43,7 @@ def page() -> str:
     """The whole page as HTML."""
     html = (PAGE / "index.html").read_text(encoding="utf-8")
     style = (PAGE / "style.css").read_text(encoding="utf-8")
-    data = json.dumps({"scene": scene.as_json(), "frozen": frozen()}, allow_nan=False)
+    data = json.dumps({"scene": examples.as_json(), "frozen": frozen()}, allow_nan=False)
     data = data.replace("</", "<\\/")
     head = f"<style>\n{style}</style>"
     tail = (
@@ -109,7 +109,7 @@ def _taken(match: re.Match[str]) -> str:
 
 def frozen() -> dict[str, Any]:
     """All vectors, and what was measured on the reference."""
-    return {**scene.frozen(), "width": _width(), "cost": _cost()}
+    return {**examples.frozen(), "width": _width(), "cost": _cost()}
 
 
 def _references() -> dict[str, Any]:
@@ -124,8 +124,8 @@ def _width() -> dict[str, Any]:
     known = _references()
     curves: dict[str, list[Any]] = {"raw": [], "divided": []}
     for name, function in (("raw", "attention_scores"), ("divided", "scaled_scores")):
-        for size in scene.WIDTHS:
-            scores = known[function][0](*scene.random_vectors(size)).requires_grad_()
+        for size in examples.WIDTHS:
+            scores = known[function][0](*examples.random_vectors(size)).requires_grad_()
             weights = known["softmax"][0](scores)
             top = torch.zeros_like(weights).scatter(-1, weights.argmax(-1, keepdim=True), 1.0)
             (slope,) = torch.autograd.grad(weights, scores, top)
@@ -145,7 +145,7 @@ def _cost() -> list[dict[str, Any]]:
                 "step": _step("multi_head_attention", known),
                 "heads": heads,
                 "yours_ms": None,
-                "right_ms": plain.number(spent),
+                "right_ms": json_numbers.number(spent),
                 "multiply_adds": cost.multiply_adds(cost.LENGTH, cost.WIDTH, heads),
             }
         )
@@ -156,7 +156,7 @@ def _cost() -> list[dict[str, Any]]:
                 "step": _step("scaled_dot_product_attention", known),
                 "n": n,
                 "yours_ms": None,
-                "right_ms": plain.number(spent),
+                "right_ms": json_numbers.number(spent),
                 "yours_mb": None,
                 "matrix_mb": cost.matrix_mb(n),
             }

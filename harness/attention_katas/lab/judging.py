@@ -1,6 +1,6 @@
 """The verdicts beside the pictures: after a save, the judge says what it always says.
 
-In a thread of its own, and on Linux in the workshop's processes: a drag never waits for it.
+In a thread of its own, and on Linux in the daemon's processes: a drag never waits for it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Catalog, Kata
 from attention_katas.errors import KataError, ProgressUnavailable
-from attention_katas.intake import take_in
-from attention_katas.progress import Progress
-from attention_katas.submission import Submission
-from attention_katas.workshop.bench import Bench, Cancelled
-from attention_katas.workspace import Workspace
+from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.precheck import read_submission
+from attention_katas.packs.progress import Progress
+from attention_katas.packs.submission import Submission
+from attention_katas.packs.workspace import Workspace
+from attention_katas.service.judge_service import Bench, Cancelled
+from attention_katas.verdict import data as v
 
 PATIENCE = 15.0  # seconds until katas are judged though no page was opened
 
@@ -95,7 +95,9 @@ class Judging:
                 self._say(name, told(verdict, kata))
 
     def _judge(self, kata: Kata) -> v.Verdict:
-        found = take_in(self._catalog, kata, self._space.path(kata), self._space.shown(kata))
+        found = read_submission(
+            self._catalog, kata, self._space.path(kata), self._space.shown(kata)
+        )
         self._needs[kata.name] = {kata.file}
         if not isinstance(found, Submission):
             return found

@@ -9,21 +9,21 @@ from typing import Any
 
 import torch
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Catalog, Kata
-from attention_katas.intake import take_in
-from attention_katas.lab import scene
+from attention_katas.lab import examples
 from attention_katas.lab.engine import Engine, numbered
+from attention_katas.lab.functions import LiveFunctions, Processes
 from attention_katas.lab.judging import Judging
-from attention_katas.lab.live import Live, Processes
 from attention_katas.lab.panels import QUICK, SLOW
-from attention_katas.learner.locks import linux
-from attention_katas.progress import Progress
-from attention_katas.running import hidden_paths
-from attention_katas.submission import Submission
+from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.precheck import read_submission
+from attention_katas.packs.progress import Progress
+from attention_katas.packs.submission import Submission
+from attention_katas.packs.workspace import Workspace
+from attention_katas.sandbox.restrictions import linux
+from attention_katas.service.judge_service import Bench
+from attention_katas.service.local import hidden_paths
+from attention_katas.verdict import data as v
 from attention_katas.watch.saves import CHANGED, GONE, Save, Saves
-from attention_katas.workshop.bench import Bench
-from attention_katas.workspace import Workspace
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -50,8 +50,8 @@ class Lab:
         self._processes = Processes(hidden_paths(catalog), spawn)
         self._drawn = threading.Event()
         self._engines = [
-            Engine("dragging", Live(catalog, space, self._processes), QUICK),
-            Engine("measuring", Live(catalog, space, self._processes), SLOW),
+            Engine("dragging", LiveFunctions(catalog, space, self._processes), QUICK),
+            Engine("measuring", LiveFunctions(catalog, space, self._processes), SLOW),
         ]
         self._judging = (
             Judging(catalog, space, bench, progress, self._broadcast, self._drawn)
@@ -167,7 +167,7 @@ def greeting(
     return {
         "event": "hello",
         "generation": generation,
-        "scene": scene.as_json(),
+        "scene": examples.as_json(),
         "katas": katas_of(catalog, space),
         "verdicts": verdicts,
     }
@@ -189,7 +189,7 @@ def katas_of(catalog: Catalog, space: Workspace) -> list[dict[str, Any]]:
 
 
 def _unwritten(catalog: Catalog, space: Workspace, kata: Kata) -> frozenset[str]:
-    found = take_in(catalog, kata, space.path(kata))
+    found = read_submission(catalog, kata, space.path(kata))
     if isinstance(found, Submission):
         return found.unwritten[kata.module] & set(kata.functions)
     return frozenset(kata.functions if found.outcome == v.NOT_STARTED else ())

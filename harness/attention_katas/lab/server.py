@@ -54,7 +54,7 @@ CLOSED = f"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>The lab</title>
-<script type="module" src="again.js"></script>
+<script type="module" src="reload.js"></script>
 <p>{HOW_TO_OPEN}</p>
 """
 NO_TEXT = 1003

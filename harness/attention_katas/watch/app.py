@@ -17,8 +17,8 @@ from textual.events import Key, Resize
 from textual.message import Message
 from textual.widgets import Static
 
-from attention_katas.reports.glyphs import UNICODE
-from attention_katas.reports.terminal import Screen as Writer
+from attention_katas.render.glyphs import UNICODE
+from attention_katas.render.terminal import Screen as Writer
 from attention_katas.watch import session as s
 from attention_katas.watch import view
 from attention_katas.watch.editor import Editor, editor

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import IO
 
 from attention_katas.errors import NoSuchKata
-from attention_katas.reports.terminal import Screen
+from attention_katas.render.terminal import Screen
 from attention_katas.watch import session as s
 from attention_katas.watch import view
 from attention_katas.watch.editor import editor

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from attention_katas.submission import SIZE_CAP, parse
+from attention_katas.packs.submission import SIZE_CAP, parse
 
 # What became of a file: other content; saved as it was; not there any more.
 CHANGED, TOUCHED, GONE = "changed", "touched", "gone"

@@ -14,16 +14,16 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Catalog, Kata
 from attention_katas.errors import KataError, ProgressUnavailable
-from attention_katas.intake import blank, take_in
-from attention_katas.progress import DONE, Progress, State
-from attention_katas.submission import Submission
+from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.precheck import blank, read_submission
+from attention_katas.packs.progress import DONE, Progress, State
+from attention_katas.packs.submission import Submission
+from attention_katas.packs.workspace import Workspace
+from attention_katas.service.judge_service import Bench, Cancelled
+from attention_katas.verdict import data as v
 from attention_katas.watch.editor import editor
 from attention_katas.watch.saves import CHANGED, GONE, Save
-from attention_katas.workshop.bench import Bench, Cancelled
-from attention_katas.workspace import Workspace
 
 T = TypeVar("T")
 
@@ -372,7 +372,9 @@ class Session:
             self.busy, self.since = kata, time.monotonic()
             if request.everything:
                 self.tell(News(ROUND))
-            found = take_in(self.catalog, kata, self.space.path(kata), self.space.shown(kata))
+            found = read_submission(
+                self.catalog, kata, self.space.path(kata), self.space.shown(kata)
+            )
             self._files[kata.name] = self._needs(kata, found)
             self._outdated.discard(kata.name)
             source = found.source if isinstance(found, Submission) else ""

@@ -10,11 +10,11 @@ from dataclasses import replace
 from rich.console import Console
 from rich.text import Text
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Kata
-from attention_katas.progress import DONE, STALE
-from attention_katas.reports.glyphs import UNICODE, Glyphs
-from attention_katas.reports.terminal import STYLES, Screen, paragraphs
+from attention_katas.packs.catalog import Kata
+from attention_katas.packs.progress import DONE, STALE
+from attention_katas.render.glyphs import UNICODE, Glyphs
+from attention_katas.render.terminal import STYLES, Screen, paragraphs
+from attention_katas.verdict import data as v
 from attention_katas.watch import session as s
 from attention_katas.watch.session import Change, Session
 

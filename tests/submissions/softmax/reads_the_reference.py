@@ -1,6 +1,6 @@
 # outcome: broken
 # says: does not load
-import attention_katas.examiner
+import attention_katas.judge
 
 
 def softmax(x, dim=-1):

@@ -33,7 +33,7 @@ from typing import overload
 
 from attention_katas.errors import KataError
 from attention_katas.grading.formats._text import file_names
-from attention_katas.grading.results import FEEDBACK, NAMED, Result, shaped
+from attention_katas.grading.results import FEEDBACK, NAMED, Result, redacted
 
 
 @dataclass(frozen=True)
@@ -171,4 +171,4 @@ class _Shaped(Sequence[Result]):
     def __getitem__(self, at: int | slice) -> Result | Sequence[Result]:
         if isinstance(at, slice):
             return _Shaped(self._results[at], self._feedback)
-        return shaped(self._results[at], self._feedback)
+        return redacted(self._results[at], self._feedback)

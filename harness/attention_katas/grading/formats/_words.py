@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attention_katas import verdict as v
 from attention_katas.grading.formats._text import block, line
 from attention_katas.grading.results import Item, Result
+from attention_katas.verdict import data as v
 
 OURS = "could not be graded: a fault of the judge or the machine, not of the code; it costs nothing"
 _MARKS = {v.PASSED: "✓", v.NOT_REACHED: "–", v.NOT_VERIFIED: "?"}

@@ -17,11 +17,11 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from attention_katas import verdict as v
 from attention_katas.grading.formats import About, is_too_low
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats._words import OURS, out_of, why
 from attention_katas.grading.results import Item, Result
+from attention_katas.verdict import data as v
 
 SUMMARY = "annotations of GitHub Actions, on standard output"
 FILE = "-"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention_katas import verdict as v
 from attention_katas.grading.formats import About
 from attention_katas.grading.formats._sheet import cell, written
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.results import Result
+from attention_katas.verdict import data as v
 
 SUMMARY = "a table of the class, for a spreadsheet"
 FILE = "grades.csv"

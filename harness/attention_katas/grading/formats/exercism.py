@@ -11,11 +11,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from attention_katas import verdict as v
 from attention_katas.grading.formats import About
 from attention_katas.grading.formats._text import block, line
 from attention_katas.grading.formats._words import account, reason
 from attention_katas.grading.results import Item, Result
+from attention_katas.verdict import data as v
 
 SUMMARY = "results.json of an Exercism test runner"
 FILE = "results.json"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from attention_katas.grading.formats import About
 from attention_katas.grading.results import Result
-from attention_katas.reports import junit
+from attention_katas.render import junit
 
 SUMMARY = "JUnit XML, for GitLab, Jenkins and others"
 FILE = "junit.xml"

@@ -28,7 +28,7 @@ from attention_katas.grading.formats import About
 from attention_katas.grading.formats._sheet import Sheet, absent, changes, number, placed, read
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats.text import LAST, lines
-from attention_katas.grading.results import Result, Student, shaped
+from attention_katas.grading.results import Result, Student, redacted
 
 SUMMARY = "grading worksheet of Moodle, filled in"
 FILE = "moodle.csv"
@@ -101,7 +101,7 @@ def _may_write(comment: str) -> bool:
 def _comment(result: Result, about: About) -> str:
     rows: list[str] = []
     size = 0
-    for indent, text in lines(shaped(result, about.feedback), about):
+    for indent, text in lines(redacted(result, about.feedback), about):
         bare = text.expandtabs(4).lstrip()
         indent += len(text.expandtabs(4)) - len(bare)
         row = "&nbsp;" * indent + html.escape(bare).replace("\\", "&#92;")

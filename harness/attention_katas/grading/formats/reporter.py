@@ -21,12 +21,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from attention_katas import verdict as v
 from attention_katas.errors import KataError
 from attention_katas.grading.formats import About, is_too_low
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats._words import OURS, counted, why
 from attention_katas.grading.results import Item, Result
+from attention_katas.verdict import data as v
 
 SUMMARY = "outputs for the autograding reporter of GitHub Classroom"
 FILE = "$GITHUB_OUTPUT"

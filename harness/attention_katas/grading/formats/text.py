@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, chop_cells
 
-from attention_katas import verdict as v
 from attention_katas.grading.formats import About
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats._words import Lines, heading, story
 from attention_katas.grading.results import Item, Result
+from attention_katas.verdict import data as v
 
 SUMMARY = "plain text for a student; text=FOLDER/ for a class"
 FILE = "feedback.txt"

@@ -11,8 +11,8 @@ import secrets
 from collections.abc import Iterable
 
 from attention_katas.errors import KataError
-from attention_katas.grading.gradebook import NOT_YET
 from attention_katas.grading.ledger import Ledger
+from attention_katas.grading.run import NOT_YET
 
 NUMBERS = "numbers"
 HIDDEN = "a fault of the grader; the report with names says which"

@@ -11,12 +11,12 @@ import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from attention_katas import verdict as v
-from attention_katas.catalog import Catalog
 from attention_katas.errors import KataError
 from attention_katas.grading.ledger import Ledger, Noted, Run
-from attention_katas.grading.report import alike, anonymous, halted, regrade, rows
+from attention_katas.grading.report import anonymous, not_run, regrade, rows, similarity
 from attention_katas.grading.report.rows import Graded, Misconception, Row
+from attention_katas.packs.catalog import Catalog
+from attention_katas.verdict import data as v
 
 LATE = "late"
 # What a remark is called where many are counted; any other is called OTHER.
@@ -101,10 +101,10 @@ class Report:
     done: list[str] = field(default_factory=list)
     nothing: list[str] = field(default_factory=list)
     lost: list[tuple[str, str, str]] = field(default_factory=list)
-    halted: list[halted.Halt] = field(default_factory=list)
+    halted: list[not_run.Halt] = field(default_factory=list)
     remarks: dict[str, list[str]] = field(default_factory=dict)
     audited: list[tuple[str, str, list[str]]] = field(default_factory=list)
-    alike: alike.Alike = field(default_factory=alike.Alike)
+    alike: similarity.Alike = field(default_factory=similarity.Alike)
     difference: regrade.Difference | None = None
 
     @property
@@ -181,7 +181,7 @@ def made(
     report = Report(graded, names, "" if hide else run.origin, hide, later)
     titles = {kata.name: kata.title for kata in catalog.katas}
     _fill(report, titles)
-    report.alike = alike.looked_for(graded, alike.own_of(catalog))
+    report.alike = similarity.looked_for(graded, similarity.own_of(catalog))
     if before is not None:
         report.difference = regrade.compared(before, graded)
     return report
@@ -239,7 +239,7 @@ def _fill(report: Report, titles: Mapping[str, str]) -> None:
     for student, mine in report.by_student().items():
         if mine:
             _place(report, parts, student, mine)
-        report.halted += halted.of_student(mine, hide)
+        report.halted += not_run.of_student(mine, hide)
         for row in mine:
             if row.facts.points is None:
                 said = row.facts.message or "no reason is known"

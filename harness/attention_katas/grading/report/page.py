@@ -10,14 +10,7 @@ from importlib import resources
 
 from attention_katas.grading.report import page_changes, page_course, page_flags, page_students
 from attention_katas.grading.report.findings import Report
-from attention_katas.grading.report.pieces import (
-    columns,
-    many,
-    p,
-    section,
-    text,
-    when,
-)
+from attention_katas.grading.report.pieces import columns, many, p, section, text, when
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attention_katas import verdict as v
 from attention_katas.grading.report import rows
 from attention_katas.grading.report.findings import SHARES, Held, KataPart, Report, ordered_by_count
 from attention_katas.grading.report.pieces import (
@@ -17,6 +16,7 @@ from attention_katas.grading.report.pieces import (
     text,
     who,
 )
+from attention_katas.verdict import data as v
 
 BARS, CHECKS = 6, 8
 # What is known of a failure, in a line for who has not read the code.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attention_katas.grading.report.alike import RIGHT_SIZE, WRONG_SIZE, Likeness
 from attention_katas.grading.report.findings import Report
 from attention_katas.grading.report.pieces import NAMES, many, name, p, section, table, text
+from attention_katas.grading.report.similarity import RIGHT_SIZE, WRONG_SIZE, Likeness
 
 
 def lost(report: Report) -> str:

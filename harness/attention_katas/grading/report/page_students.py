@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention_katas import verdict as v
 from attention_katas.grading.report.findings import LATE, Report
-from attention_katas.grading.report.halted import OUTCOMES, Halt
+from attention_katas.grading.report.not_run import OUTCOMES, Halt
 from attention_katas.grading.report.pieces import (
     ROWS,
     and_more,
@@ -18,6 +17,7 @@ from attention_katas.grading.report.pieces import (
     text,
 )
 from attention_katas.grading.report.rows import Row
+from attention_katas.verdict import data as v
 
 NOT_STARTED = "·"
 

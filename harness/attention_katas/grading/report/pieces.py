@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from attention_katas.grading.ledger import Run
 from attention_katas.grading.report.findings import Report
-from attention_katas.reports import glyphs
+from attention_katas.render import glyphs
 
 ROWS, NAMES, FEW = 60, 40, 4  # of a table; of a list of students; shown without unfolding
 

@@ -9,10 +9,10 @@ import builtins
 import sys
 from dataclasses import dataclass, field, replace
 
-from attention_katas import verdict as v
-from attention_katas.grading.gradebook import NOT_YET
 from attention_katas.grading.ledger import Entry, Ledger, Noted, Run
 from attention_katas.grading.results import points_for
+from attention_katas.grading.run import NOT_YET
+from attention_katas.verdict import data as v
 
 # What is known of a failure, beside the mistakes that have a name.
 NAMED = "named"
@@ -45,7 +45,7 @@ class Misconception:
 
 
 @dataclass(frozen=True)
-class Facts:
+class VerdictSummary:
     """What a report needs of a verdict.
 
     points: None when it could not be graded. named: both of two mistakes. known: NAMED, or one of
@@ -87,7 +87,7 @@ class Row:
 
     student: str
     entry: Entry
-    facts: Facts
+    facts: VerdictSummary
 
     @property
     def kata(self) -> str:
@@ -107,7 +107,7 @@ class Graded:
     worth: dict[str, int] = field(default_factory=dict)
 
 
-Known = dict[tuple[str, int], Facts]
+Known = dict[tuple[str, int], VerdictSummary]
 
 
 def read(ledger: Ledger, run: Run, known: Known | None = None) -> Graded:
@@ -128,18 +128,18 @@ def read(ledger: Ledger, run: Run, known: Known | None = None) -> Graded:
     return found
 
 
-def _unless_empty(entry: Entry, facts: Facts) -> Facts:
+def _unless_empty(entry: Entry, facts: VerdictSummary) -> VerdictSummary:
     """To the judge an empty file is broken; in a class it is one that was not started."""
     if facts.outcome != v.BROKEN or entry.size != EMPTY_SIZE:
         return facts
     return replace(facts, outcome=v.NOT_STARTED, known="", stop=v.NOT_STARTED)
 
 
-def _facts(verdict: v.Verdict | None, worth: int) -> Facts:
+def _facts(verdict: v.Verdict | None, worth: int) -> VerdictSummary:
     if verdict is None:
-        return Facts(v.COULD_NOT_GRADE, None, message=NOT_YET)
+        return VerdictSummary(v.COULD_NOT_GRADE, None, message=NOT_YET)
     named = _named(verdict)
-    return Facts(
+    return VerdictSummary(
         outcome=verdict.outcome,
         points=points_for(verdict, worth),
         passed=verdict.passed,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from attention_katas import verdict as v
 from attention_katas.grading.report.findings import Report
 from attention_katas.grading.report.pieces import many
-from attention_katas.reports import glyphs
-from attention_katas.reports.terminal import Screen
+from attention_katas.render import glyphs
+from attention_katas.render.terminal import Screen
+from attention_katas.verdict import data as v
 
 SHOWN = 8
 

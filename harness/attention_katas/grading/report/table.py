@@ -7,7 +7,7 @@ import io
 
 from attention_katas.grading.formats._sheet import cell
 from attention_katas.grading.report.findings import LATE, Report
-from attention_katas.grading.report.halted import one_line
+from attention_katas.grading.report.not_run import one_line
 from attention_katas.grading.report.rows import Row
 
 COLUMNS = (

@@ -1,7 +1,7 @@
 // 6. What it costs: many heads for the price of one, and the square of the length.
 
 import { h, s, fill, button, slider } from "./dom.js";
-import { frame } from "./frame.js";
+import { frame } from "./panel.js";
 import { text } from "./numbers.js";
 import { announce } from "./notes.js";
 

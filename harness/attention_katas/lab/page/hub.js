@@ -90,7 +90,7 @@ export class Hub {
 }
 
 // The token comes in the address and leaves it at once, for an address is seen and remembered. A
-// reload finds it in this tab's storage (again.js); without storage it stays where it is.
+// reload finds it in this tab's storage (reload.js); without storage it stays where it is.
 function takeToken() {
   const token = new URLSearchParams(location.search).get("token") || "";
   try {

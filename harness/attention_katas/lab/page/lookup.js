@@ -4,7 +4,7 @@ import { h, s, fill, button, slider, toggle } from "./dom.js";
 import { arrow, line, plane, px, py } from "./plane.js";
 import { bars } from "./bars.js";
 import { announce, drawn, verdictLine } from "./notes.js";
-import { frame } from "./frame.js";
+import { frame } from "./panel.js";
 import { largest, odd, text } from "./numbers.js";
 
 const TEMPERATURES = [0.1, 0.25, 0.5, 1, 2, 4, 10];

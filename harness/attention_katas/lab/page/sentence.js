@@ -3,7 +3,7 @@
 import { h, s, fill, choice, toggle } from "./dom.js";
 import { heat, legend } from "./heat.js";
 import { announce, drawn, rowSum } from "./notes.js";
-import { frame } from "./frame.js";
+import { frame } from "./panel.js";
 import { largest, odd, short, text } from "./numbers.js";
 
 const CAPTIONS = {

@@ -2,7 +2,7 @@
 
 import { h, s, fill, button, choice, toggle, moves } from "./dom.js";
 import { announce, chip, drawn, rowSum } from "./notes.js";
-import { frame } from "./frame.js";
+import { frame } from "./panel.js";
 import { largest, odd, shade, text, short, theme } from "./numbers.js";
 import { unique } from "./dom.js";
 

@@ -1,7 +1,7 @@
 // 1b. Why divide by the root of d_k: four measures of softmax as vectors get wider.
 
 import { h, s, fill, slider } from "./dom.js";
-import { frame } from "./frame.js";
+import { frame } from "./panel.js";
 import { odd, text } from "./numbers.js";
 
 const MEASURES = [

@@ -3,7 +3,7 @@
 import { h, s, fill, choice } from "./dom.js";
 import { bars } from "./bars.js";
 import { announce, drawn, rowSum } from "./notes.js";
-import { frame } from "./frame.js";
+import { frame } from "./panel.js";
 import { odd, text } from "./numbers.js";
 
 export default {

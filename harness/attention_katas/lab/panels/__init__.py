@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from attention_katas.lab.live import Live
+from attention_katas.lab.functions import LiveFunctions
 from attention_katas.lab.panels import cost, lookup, sentence, steps, width, wiring
 
-Answer = Callable[[Live, dict[str, Any]], dict[str, Any]]
+Answer = Callable[[LiveFunctions, dict[str, Any]], dict[str, Any]]
 
 # While somebody waits for it with a finger on the page.
 QUICK: dict[str, Answer] = {

@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
-from attention_katas.lab import plain
-from attention_katas.lab.live import MEASURE_SECONDS, Live
-from attention_katas.lab.panels import asked as ask
+from attention_katas.lab import json_numbers
+from attention_katas.lab.functions import MEASURE_SECONDS, LiveFunctions
+from attention_katas.lab.panels import params as ask
 
 WIDTH, LENGTH = 256, 192
 HEADS = (1, 2, 4, 8, 16)
@@ -23,7 +23,7 @@ APART = 1.2  # so far apart, the two are measured as long as there is time
 SCATTERED = 1.6  # times the best, at which the middle one says that the machine is busy
 
 
-def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """asked: what is "heads" and heads, or "length" and n. One point of a curve."""
     if ask.one_of(asked, "what", ("heads", "length")) == "heads":
         return _heads(live, ask.one_of(asked, "heads", HEADS))
@@ -75,7 +75,7 @@ def timed(function: Callable[..., Any], inputs: tuple[Any, ...]) -> float:
     return min(spent)
 
 
-def _heads(live: Live, heads: int) -> dict[str, Any]:
+def _heads(live: LiveFunctions, heads: int) -> dict[str, Any]:
     return {
         **_measure(live, "multi_head_attention", many_heads(heads), many_heads(1)),
         "heads": heads,
@@ -83,21 +83,21 @@ def _heads(live: Live, heads: int) -> dict[str, Any]:
     }
 
 
-def _length(live: Live, length: int) -> dict[str, Any]:
+def _length(live: LiveFunctions, length: int) -> dict[str, Any]:
     small = one_head(LENGTHS[0] // 4)
     found = _measure(live, "scaled_dot_product_attention", one_head(length), small)
     return {**found, "n": length, "matrix_mb": matrix_mb(length)}
 
 
 def _measure(
-    live: Live, function: str, inputs: tuple[Any, ...], small: tuple[Any, ...]
+    live: LiveFunctions, function: str, inputs: tuple[Any, ...], small: tuple[Any, ...]
 ) -> dict[str, Any]:
     """The best time in ms, yours and the reference's, and your megabytes on top at the peak.
 
     Both run in a fresh process of the same kind and take turns, so that whatever else the machine
     does falls on both. small: what a process is warmed up with before its memory is looked at.
     """
-    other = live.twin()
+    other = live.duplicate()
     for each in (live, other):
         each.renew(function)
         each.step(function, small, seconds=MEASURE_SECONDS)
@@ -112,7 +112,7 @@ def _measure(
     if not theirs:
         theirs = [timed(getattr(live.home(function).reference, function), inputs)]
     # What was computed is too much to be sent.
-    agrees = step.yours is not None and plain.near(step.yours, step.right)
+    agrees = step.yours is not None and json_numbers.near(step.yours, step.right)
     step.right = step.alone = torch.zeros(0)
     step.yours = None if step.yours is None else step.right
     return {
@@ -125,13 +125,16 @@ def _measure(
 
 
 def _alternating(
-    live: Live | None, twin: Live | None, function: str, inputs: tuple[Any, ...]
+    live: LiveFunctions | None,
+    duplicate: LiveFunctions | None,
+    function: str,
+    inputs: tuple[Any, ...],
 ) -> tuple[list[float], list[float]]:
     """Milliseconds of both, by turns, until the best ones stand or the time is over."""
     spent: tuple[list[float], list[float]] = ([], [])
     until = time.monotonic() + SECONDS
     for turn in range(MOST):
-        for each, list_ in zip((live, twin), spent, strict=True):
+        for each, list_ in zip((live, duplicate), spent, strict=True):
             seconds = each.clock(function, inputs, MEASURE_SECONDS) if each is not None else None
             if seconds is not None:
                 list_.append(1000 * seconds)

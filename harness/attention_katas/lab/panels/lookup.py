@@ -6,24 +6,26 @@ from typing import Any
 
 import torch
 
-from attention_katas.lab import plain, scene
-from attention_katas.lab.live import Live, Step
-from attention_katas.lab.panels import asked as ask
+from attention_katas.lab import examples, json_numbers
+from attention_katas.lab.functions import LiveFunctions, Step
+from attention_katas.lab.panels import params as ask
 
 EDGE = 3.0
 
 
-def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """Scores, weights and the blend, and what the weights are like.
 
     asked: query [x, y], values (4 points), d_k, divide (by sqrt(d_k)), temperature.
     """
     ((x, y),) = ask.points({"query": [asked.get("query")]}, "query", 1, EDGE)
-    values = torch.tensor(ask.points(asked, "values", len(scene.WORDS), EDGE), dtype=torch.float64)
-    width = ask.one_of(asked, "d_k", scene.WIDTHS)
+    values = torch.tensor(
+        ask.points(asked, "values", len(examples.WORDS), EDGE), dtype=torch.float64
+    )
+    width = ask.one_of(asked, "d_k", examples.WIDTHS)
     divide = ask.switch(asked, "divide")
     temperature = ask.numeral(asked, "temperature", 0.05, 20.0)
-    q, k = scene.lookup_vectors((x, y), width)
+    q, k = examples.lookup_vectors((x, y), width)
 
     scores = live.step("scaled_scores" if divide else "attention_scores", (q, k))
     weights = softmax(live, scores, temperature)
@@ -39,7 +41,7 @@ def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def softmax(live: Live, scores: Step, temperature: float = 1.0) -> Step:
+def softmax(live: LiveFunctions, scores: Step, temperature: float = 1.0) -> Step:
     """The learner's softmax of the scores (rows), with the gradient of its largest weight."""
     right = scores.right / temperature
     top = torch.zeros_like(right).scatter(-1, right.argmax(-1, keepdim=True), 1.0)
@@ -77,4 +79,4 @@ def measures(
     }
     if gradient is not None:
         told["gradient"] = gradient.double().norm(dim=-1).mean()
-    return {name: plain.number(float(value)) for name, value in told.items()}
+    return {name: json_numbers.number(float(value)) for name, value in told.items()}

@@ -7,29 +7,29 @@ from typing import Any
 
 import torch
 
-from attention_katas.lab import scene
-from attention_katas.lab.live import Live, Step
-from attention_katas.lab.panels import asked as ask
+from attention_katas.lab import examples
+from attention_katas.lab.functions import LiveFunctions, Step
+from attention_katas.lab.panels import params as ask
 
 
 @dataclass(frozen=True)
 class Chosen:
     """What the page has chosen: a head on a sentence, and how it is used."""
 
-    head: scene.Head
+    head: examples.Head
     causal: bool
     divide: bool
 
 
 def chosen(asked: dict[str, Any]) -> Chosen:
-    sentence = ask.one_of(asked, "sentence", tuple(scene.SENTENCES))
-    name = ask.one_of(asked, "head", scene.head_names())
+    sentence = ask.one_of(asked, "sentence", tuple(examples.SENTENCES))
+    name = ask.one_of(asked, "head", examples.head_names())
     return Chosen(
-        scene.head(name, sentence), ask.switch(asked, "causal"), asked.get("divide") is not False
+        examples.head(name, sentence), ask.switch(asked, "causal"), asked.get("divide") is not False
     )
 
 
-def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """asked: sentence, head, causal, divide. Scores, the mask if there is one, and weights."""
     found = chosen(asked)
     scores = live.step(
@@ -47,12 +47,12 @@ def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def masking(live: Live, found: Chosen) -> Step:
+def masking(live: LiveFunctions, found: Chosen) -> Step:
     size = len(found.head.tokens)
     return live.step("causal_mask", (size, size))
 
 
-def weighing(live: Live, found: Chosen, scores: Step) -> Step:
+def weighing(live: LiveFunctions, found: Chosen, scores: Step) -> Step:
     """(T, T), or (1, 1, T, T) with the mask."""
     if found.causal:
         return live.step("masked_weights", (scores.value[None, None],), (scores.right[None, None],))

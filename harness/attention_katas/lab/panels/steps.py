@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from attention_katas.lab.live import Live
-from attention_katas.lab.panels import asked as ask
+from attention_katas.lab.functions import LiveFunctions
+from attention_katas.lab.panels import params as ask
 from attention_katas.lab.panels.sentence import chosen, masking, weighing
 
 
-def answer(live: Live, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """asked: as for the sentence, and row."""
     found = chosen({**asked, "divide": True})
     head = found.head

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attention_katas.lab import scene
-from attention_katas.lab.live import Live, Step
+from attention_katas.lab import examples
+from attention_katas.lab.functions import LiveFunctions, Step
 from attention_katas.lab.panels.lookup import figures, softmax
 
 
-def answer(live: Live, _: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LiveFunctions, _: dict[str, Any]) -> dict[str, Any]:
     """For each d_k the means over 32 random queries and 16 random keys of unit spread.
 
     steps: by function, what became of it over all of these calls.
@@ -18,8 +18,8 @@ def answer(live: Live, _: dict[str, Any]) -> dict[str, Any]:
     curves: dict[str, list[Any]] = {"raw": [], "divided": []}
     taken: dict[str, list[Step]] = {}
     for name, function in (("raw", "attention_scores"), ("divided", "scaled_scores")):
-        for width in scene.WIDTHS:
-            scores = live.step(function, scene.random_vectors(width))
+        for width in examples.WIDTHS:
+            scores = live.step(function, examples.random_vectors(width))
             weights = softmax(live, scores)
             for step in (scores, weights):
                 taken.setdefault(step.function, []).append(step)

@@ -6,18 +6,18 @@ from typing import Any
 
 import torch
 
-from attention_katas.lab import scene
-from attention_katas.lab.live import Live, Step
+from attention_katas.lab import examples
+from attention_katas.lab.functions import LiveFunctions, Step
 
 
-def answer(live: Live, _: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LiveFunctions, _: dict[str, Any]) -> dict[str, Any]:
     """The weights of both heads, as the learner's layers tell them. See scene.Wiring."""
-    layers = scene.wiring()
+    layers = examples.wiring()
     own = live.step("multi_head_attention", (layers.x, layers.own, 2))
     cross = live.step("cross_attention", (layers.x, layers.context, layers.cross, 2))
     return {
-        "self": _by_head(own, len(scene.TARGET)).shown(),
-        "cross": _by_head(cross, len(scene.SOURCE)).shown(),
+        "self": _by_head(own, len(examples.TARGET)).shown(),
+        "cross": _by_head(cross, len(examples.SOURCE)).shown(),
     }
 
 

@@ -1,0 +1,1 @@
+"""The ways of writing that `rewrite.respell` knows, one module each."""

@@ -1,0 +1,306 @@
+"""Known mistakes, other conventions and harmless look-alikes, as small functions in mistakes.py.
+
+    @mistake(
+        "divides by d_k itself",
+        question="How fast does the spread of a dot product grow?",
+        hint="Which number",
+    )
+    def divides_by_d(q, k):
+        return _scores(q, k, scale=1 / q.size(-1))
+
+A mistake is judged on the same road as a learner's file: `source_of` writes the file that
+somebody who thinks so would have written. The diagnosis compares what a learner's code answers
+with what these functions answer.
+
+A file may mark one function of its own as the `formula`: the right way, with its parts as keyword
+arguments. Two mistakes that each change another part of it can then be made at once (`together`),
+and nobody has to write down all pairs.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from attention_katas.packs.catalog import Kata
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+ATTRIBUTE = "__kata_mistake__"
+SHARED = Path(__file__).parents[1] / "masked_softmax.py"
+
+MISTAKE = "mistake"
+CONVENTION = "another convention"
+HARMLESS = "harmless"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known way of getting a kata wrong, of following another convention, or an odd right one.
+
+    id: stays the same from version to version.
+    title: completes "your function ...".
+    question: what a good tutor would ask; for a convention, what the contract of this kata says.
+    function: which function of the kata it replaces; "" for the only one.
+    kind: MISTAKE, CONVENTION or HARMLESS.
+    hint: the title of the level of hints.md that helps.
+    same_as: the id of the entry by whose name it goes: the same mistake in another spelling, or
+        one that no input tells from it.
+    random: its answers differ from call to call.
+    """
+
+    id: str
+    title: str
+    question: str
+    function: str
+    kind: str = MISTAKE
+    hint: str = ""
+    same_as: str = ""
+    random: bool = False
+
+    @property
+    def harmless(self) -> bool:
+        return self.kind == HARMLESS
+
+
+def mistake(
+    title: str,
+    *,
+    question: str,
+    function: str = "",
+    hint: str = "",
+    same_as: str = "",
+    random: bool = False,
+) -> Callable[[Function], Function]:
+    """Marks a wrong version of the kata's function `function` (the only one, if it has one).
+
+    random: its answers differ from call to call, and are right on average.
+    """
+    return _marker(title, question, function, MISTAKE, hint, same_as, random)
+
+
+def convention(
+    title: str, *, contract: str, function: str = "", hint: str = ""
+) -> Callable[[Function], Function]:
+    """Marks a version that is right elsewhere: it follows another convention than this kata."""
+    return _marker(title, contract, function, CONVENTION, hint)
+
+
+def harmless(title: str, *, function: str = "") -> Callable[[Function], Function]:
+    """Marks a right version that looks wrong: it has to pass."""
+    return _marker(title, "", function, HARMLESS)
+
+
+def _marker(
+    title: str,
+    question: str,
+    function: str,
+    kind: str,
+    hint: str = "",
+    same_as: str = "",
+    random: bool = False,
+) -> Callable[[Function], Function]:
+    def mark(wrong: Function) -> Function:
+        name = wrong.__name__.replace("_", "-")
+        setattr(
+            wrong,
+            ATTRIBUTE,
+            Mistake(name, title, question, function, kind, hint, same_as, random),
+        )
+        return wrong
+
+    return mark
+
+
+def mistakes_in(module: ModuleType) -> list[Mistake]:
+    """The entries of a loaded mistakes.py, in order."""
+    return [entry for entry, _ in entries_in(module)]
+
+
+def entries_in(module: ModuleType) -> list[tuple[Mistake, Callable[..., Any]]]:
+    """The entries of a loaded mistakes.py with their functions, in order."""
+    found = ((getattr(value, ATTRIBUTE, None), value) for value in vars(module).values())
+    return [(entry, value) for entry, value in found if isinstance(entry, Mistake)]
+
+
+# What formula was asked for, while somebody listens instead of computing.
+_heard: ContextVar[list[Change] | None] = ContextVar("heard", default=None)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a mistake passes to its formula; `parts` is what it changes, by name."""
+
+    formula: Callable[..., Any]
+    args: tuple[Any, ...]
+    parts: dict[str, Any]
+
+
+def formula(function: Function) -> Function:
+    """Marks the right formula of a file; its parts are keyword arguments with right defaults.
+
+    Its positional arguments are those of the kata's function, in the same order.
+    """
+
+    @functools.wraps(function)
+    def called(*args: Any, **parts: Any) -> Any:
+        heard = _heard.get()
+        if heard is None:
+            return function(*args, **parts)
+        heard.append(Change(function, args, parts))
+        return heard
+
+    return called  # type: ignore[return-value]
+
+
+def change(function: Callable[..., Any], args: tuple[Any, ...]) -> Change | None:
+    """How a mistake changes its formula for these arguments; None if it does something else too."""
+    heard: list[Change] = []
+    token = _heard.set(heard)
+    try:
+        returned = function(*args)
+    except Exception:  # noqa: BLE001 - it did something with what the formula gave
+        return None
+    finally:
+        _heard.reset(token)
+    if returned is not heard or len(heard) != 1 or len(heard[0].args) != len(args):
+        return None
+    made = heard[0]
+    moved = {
+        f"argument {number}": new
+        for number, (old, new) in enumerate(zip(args, made.args, strict=True))
+        if old is not new
+    }
+    return Change(made.formula, made.args, {**made.parts, **moved})
+
+
+_signature = functools.lru_cache(1024)(inspect.signature)
+
+
+def together(*functions: Callable[..., Any]) -> Callable[..., Any]:
+    """All of them at once. Raises TypeError when called where two change the same part."""
+
+    def all_at_once(*args: Any) -> Any:
+        merged: dict[str, Any] = {}
+        right = None
+        for function in functions:
+            made = change(function, args)
+            if made is None or merged.keys() & made.parts.keys():
+                raise TypeError("these cannot be made at once")
+            merged |= made.parts
+            right = made.formula
+        assert right is not None
+        given = [merged.pop(f"argument {number}", old) for number, old in enumerate(args)]
+        return right(*given, **merged)
+
+    all_at_once.__signature__ = _signature(functions[0])  # type: ignore[attr-defined]
+    return all_at_once
+
+
+def source_of(kata: Kata, entry: Mistake) -> str:
+    """The file of a learner who makes this mistake: the reference with one function replaced."""
+    tree = ast.parse(kata.mistakes.read_text(encoding="utf-8"))
+    parts = _helpers(tree)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name.replace("_", "-") == entry.id:
+            node.decorator_list = []
+            node.name = entry.function or kata.functions[0]
+            parts.append(node)
+    return _file(kata, parts)
+
+
+def source_of_both(kata: Kata, first: Mistake, second: Mistake) -> str:
+    """The file of a learner who makes both mistakes; "" when that cannot be written down.
+
+    It is put together from the text of the two, which have to be a single call of one formula.
+    """
+    tree = ast.parse(kata.mistakes.read_text(encoding="utf-8"))
+    found = {
+        node.name.replace("_", "-"): node for node in tree.body if isinstance(node, ast.FunctionDef)
+    }
+    helpers, one, other = _helpers(tree), found[first.id], found[second.id]
+    end, tail = one.body[-1], other.body[-1]
+    if not isinstance(end, ast.Return) or not isinstance(tail, ast.Return):
+        return ""
+    call, more = end.value, tail.value
+    if not isinstance(call, ast.Call) or not isinstance(more, ast.Call):
+        return ""
+    if ast.dump(call.func) != ast.dump(more.func) or len(call.args) != len(more.args):
+        return ""
+    names = [argument.arg for argument in one.args.args]
+    for place, (mine, theirs) in enumerate(zip(call.args, more.args, strict=True)):
+        plain = [isinstance(a, ast.Name) and a.id == names[place] for a in (mine, theirs)]
+        if not any(plain):
+            return ""
+        call.args[place] = theirs if plain[0] else mine
+    if {part.arg for part in call.keywords} & {part.arg for part in more.keywords}:
+        return ""
+    call.keywords += more.keywords
+    one.body = [*one.body[:-1], *other.body[:-1], end]
+    one.decorator_list, one.name = [], first.function or kata.functions[0]
+    return _file(kata, [*helpers, one])
+
+
+def _helpers(tree: ast.Module) -> list[ast.stmt]:
+    """What a mistakes.py holds beside its entries, as it would stand in a learner's file."""
+    parts = [node for node in tree.body if not _is_own_import(node) and not _is_entry(node)]
+    for node in parts:
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list = [d for d in node.decorator_list if not _is_formula(d)]
+    if any(_is_own_import(node, "masked_softmax") for node in tree.body):
+        parts = [*ast.parse(SHARED.read_text(encoding="utf-8")).body, *parts]
+    return parts
+
+
+def _file(kata: Kata, parts: list[ast.stmt]) -> str:
+    body = ast.unparse(ast.fix_missing_locations(ast.Module(parts, [])))
+    return f"{kata.reference.read_text(encoding='utf-8')}\n\n{body}\n"
+
+
+def _is_formula(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Name) and decorator.id == formula.__name__
+
+
+def _is_entry(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    names = (
+        d.func.id
+        for d in node.decorator_list
+        if isinstance(d, ast.Call) and isinstance(d.func, ast.Name)
+    )
+    return any(name in ("mistake", "convention", "harmless") for name in names)
+
+
+def _is_own_import(node: ast.stmt, name: str = "") -> bool:
+    module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+    return module.startswith("attention_katas") and module.endswith(name)
+
+
+# What must not earn a single check: answers that do not depend on what was asked.
+FAKES = {
+    "zeros": "torch.zeros_like(right)",
+    "ones": "torch.ones_like(right)",
+    "a copy of the input": "(args[0].clone() if args[0].shape == right.shape else right * 0)",
+    "a uniform row": "torch.full_like(right, 1.0 / max(right.shape[-1], 1))",
+    "NaN": "(torch.full_like(right, float('nan')) if right.is_floating_point() else ~right)",
+}
+
+
+def fake_source(kata: Kata, path: Path, answer: str) -> str:
+    """A file in which every function gives a made-up answer of the right shape and dtype."""
+    lines = [path.read_text(encoding="utf-8"), "import torch"]
+    for name in kata.functions:
+        lines += [
+            f"_right_{name} = {name}",
+            f"def {name}(*args, **kwargs):",
+            f"    right = _right_{name}(*args, **kwargs)",
+            f"    return {answer}",
+        ]
+    return "\n".join(lines) + "\n"

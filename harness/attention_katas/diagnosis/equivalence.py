@@ -1,0 +1,229 @@
+"""What a function does with a question, in every way that a caller can see.
+
+A question is a recorded `Call`. The learner's behaviour was recorded with it; that of a known
+mistake, or of the reference, is found out here, in this process: they are our own functions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from attention_katas.judge.ladder import pattern
+from attention_katas.judge.proxy import Call, copy_of, mapped
+from attention_katas.sandbox import fake_device
+
+HALF = (torch.float16, torch.bfloat16)
+# Answers of one mistake in two spellings differ by rounding; answers of two mistakes by more.
+CLOSE = {torch.float64: 5e-6, torch.float32: 2e-5, torch.bfloat16: 8e-2, torch.float16: 8e-3}
+GRADIENTS_CLOSE = {torch.float64: 1e-5, torch.float32: 1e-3}
+
+
+@dataclass
+class Behaviour:
+    """What came of one call.
+
+    refused: what it raised was a ValueError, as a contract may ask for; said: its message.
+    mismatch: two devices met. away: the answer lives where the inputs claimed to. changed:
+    positions of the tensors that were written into.
+    """
+
+    raised: bool = False
+    refused: bool = False
+    said: str = ""
+    mismatch: bool = False
+    answer: torch.Tensor | None = None
+    away: bool = False
+    changed: frozenset[int] = frozenset()
+    gradients: list[torch.Tensor | None] | None = field(default=None)
+
+
+def recorded(call: Call) -> Behaviour:
+    """What the learner's function did."""
+    return Behaviour(
+        raised=call.raised is not None,
+        refused="ValueError" in call.kinds,
+        said=call.raised.message if call.raised is not None else "",
+        mismatch=call.raised is not None and call.raised.type == "DeviceMismatch",
+        answer=call.answer,
+        away=call.output_device == "elsewhere",
+        changed=frozenset(call.changed),
+        gradients=call.gradients,
+    )
+
+
+def observed(function: Callable[..., Any], call: Call) -> Behaviour:
+    """What `function` does with the same question."""
+    if call.on_fake_device:
+        return _observed_elsewhere(function, call)
+    differentiate = call.upstream is not None
+    leaves: list[torch.Tensor] = []
+    given: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def place(tensor: torch.Tensor) -> torch.Tensor:
+        placed = copy_of(tensor)
+        if tensor.requires_grad and differentiate:
+            leaves.append(placed.requires_grad_())
+            placed = placed.clone()
+        given.append((tensor, placed))
+        return placed
+
+    try:
+        with torch.enable_grad() if differentiate else torch.no_grad():
+            returned = function(*mapped(positional(function, call), place))
+    except Exception as error:  # noqa: BLE001 - a mistake may raise whatever it likes
+        return Behaviour(raised=True, refused=isinstance(error, ValueError), said=str(error))
+    if not isinstance(returned, torch.Tensor):
+        return Behaviour(raised=True)
+    found = Behaviour(answer=returned.detach())
+    if differentiate:
+        found.gradients = _gradients(returned, leaves, call)
+        if found.gradients is None:
+            return Behaviour(raised=True)
+    found.changed = frozenset(
+        place for place, (before, after) in enumerate(given) if _differ(before, after)
+    )
+    return found
+
+
+def _gradients(
+    returned: torch.Tensor, leaves: list[torch.Tensor], call: Call
+) -> list[torch.Tensor | None] | None:
+    if not returned.requires_grad:
+        return [None] * len(leaves)
+    assert call.upstream is not None
+    if call.upstream.shape != returned.shape:
+        return [None] * len(leaves)
+    loss = (returned * call.upstream.to(returned.dtype)).sum()
+    try:
+        return list(torch.autograd.grad(loss, leaves, allow_unused=True))
+    except RuntimeError:  # something on the way back was overwritten
+        return None
+
+
+def _observed_elsewhere(function: Callable[..., Any], call: Call) -> Behaviour:
+    def away(tensor: torch.Tensor) -> torch.Tensor:
+        return fake_device.FakeDeviceTensor(tensor.detach().clone())
+
+    try:
+        with torch.no_grad(), fake_device.fake_device():
+            returned = function(*mapped(positional(function, call), away))
+    except fake_device.DeviceMismatch:
+        return Behaviour(raised=True, mismatch=True)
+    except Exception:  # noqa: BLE001 - as above
+        return Behaviour(raised=True)
+    if isinstance(returned, fake_device.FakeDeviceTensor):
+        return Behaviour(answer=returned.held, away=True)
+    return Behaviour(answer=returned) if isinstance(returned, torch.Tensor) else Behaviour(True)
+
+
+_signature = functools.lru_cache(1024)(inspect.signature)
+
+
+def positional(function: Callable[..., Any], call: Call) -> tuple[Any, ...]:
+    """All arguments of the call in the order of the parameters, defaults filled in."""
+    try:
+        bound = _signature(function).bind(*call.args, **call.kwargs)
+    except TypeError:
+        return call.args
+    bound.apply_defaults()
+    return bound.args
+
+
+def alike(one: Behaviour, other: Behaviour, call: Call) -> bool:
+    """Whether two behaviours are the same, up to rounding and to how NaN spreads within a row."""
+    if call.on_fake_device:
+        return (one.raised, one.mismatch, one.away) == (other.raised, other.mismatch, other.away)
+    if one.raised or other.raised:
+        return (one.raised, one.refused) == (other.raised, other.refused)
+    if one.answer is None or other.answer is None:
+        return False
+    if one.changed != other.changed or not same_answer(one.answer, other.answer, call.tolerance):
+        return False
+    if one.gradients is None or other.gradients is None or one.answer.dtype in HALF:
+        return True
+    return _same_gradients(one.gradients, other.gradients, one.answer.dtype, call.tolerance)
+
+
+def same_complaint(one: Behaviour, other: Behaviour) -> bool:
+    """Two exceptions speak of the same sizes, in whatever order: the same thing went wrong."""
+    return sorted(re.findall(r"\d+", one.said)) == sorted(re.findall(r"\d+", other.said))
+
+
+def same_answer(one: torch.Tensor, other: torch.Tensor, tolerance: float | None) -> bool:
+    """Equal in dtype and shape, and close in every entry."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    if not one.is_floating_point():
+        return torch.equal(one, other)
+    allowed = max(CLOSE.get(one.dtype, 0.0), tolerance or 0.0)
+    mine, theirs = one.detach().double(), other.detach().double()
+    odd, odder = ~mine.isfinite(), ~theirs.isfinite()
+    if odd.any() or odder.any():
+        if not (odd.any() and odder.any()):
+            return False
+        if one.dtype in HALF:
+            return True  # which products overflow depends on how they are added up
+        rows = odd.any(-1) if odd.dim() else odd
+        if bool((rows != (odder.any(-1) if odder.dim() else odder)).any()):
+            return False
+        whole = ~rows.unsqueeze(-1).expand_as(odd) if odd.dim() else ~rows
+        mine, theirs = mine[whole], theirs[whole]
+    return bool(((mine - theirs).abs() <= allowed + allowed * theirs.abs()).all())
+
+
+def _same_gradients(
+    one: Sequence[torch.Tensor | None],
+    other: Sequence[torch.Tensor | None],
+    dtype: torch.dtype,
+    tolerance: float | None,
+) -> bool:
+    """Close beside the largest of them; None is zero."""
+    largest = max((_largest(g) for g in [*one, *other] if g is not None), default=0.0)
+    allowed = max(GRADIENTS_CLOSE.get(dtype, 1e-3), tolerance or 0.0) * max(1.0, largest)
+    for mine, theirs in zip(one, other, strict=False):
+        if mine is None and theirs is None:
+            continue
+        present = mine if mine is not None else theirs
+        assert present is not None
+        a = torch.zeros_like(present) if mine is None else mine
+        b = torch.zeros_like(present) if theirs is None else theirs
+        if a.shape != b.shape:
+            return False
+        broken = pattern(a) != 0, pattern(b) != 0
+        if bool(broken[0].any()) != bool(broken[1].any()):
+            return False
+        whole = ~(broken[0] | broken[1])
+        if not bool(((a.double() - b.double())[whole].abs() <= allowed).all()):
+            return False
+    return True
+
+
+def _largest(tensor: torch.Tensor) -> float:
+    finite = tensor[tensor.isfinite()]
+    return float(finite.abs().max()) if finite.numel() else 0.0
+
+
+def _differ(before: torch.Tensor, after: torch.Tensor) -> bool:
+    before, after = before.detach(), after.detach()
+    if not before.is_floating_point():
+        return not torch.equal(before, after)
+    same = (before == after) | (before.isnan() & after.isnan())
+    return not bool(same.all())
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Without torch's warnings about what a mistake does."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

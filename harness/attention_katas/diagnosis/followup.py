@@ -1,0 +1,111 @@
+"""The learner's code, asked further questions in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from attention_katas.authoring.probing import Question
+from attention_katas.errors import CouldNotGrade
+from attention_katas.judge import failures
+from attention_katas.judge.proxy import Call, RemoteSolution, copy_of, mapped
+from attention_katas.packs.submission import Submission
+from attention_katas.sandbox.worker import Worker
+
+CALL_SECONDS = 1.0
+
+
+class NoAnswer(Exception):
+    """The code gives no more answers: it hangs, has ended itself, or took too long in all."""
+
+
+class FollowUp:
+    """Asks the learner's functions; `calls` are the questions and what came back, in order."""
+
+    def __init__(self, calls_of_check: RemoteSolution, until: float) -> None:
+        """until: the time (time.monotonic) from which on nothing more is asked."""
+        self._talk, self._until = calls_of_check, until
+
+    @property
+    def calls(self) -> list[Call]:
+        return self._talk.calls
+
+    def ask(self, function: str, question: Question, on_fake_device: bool = False) -> Call:
+        """The call with what came of it. Raises Silent."""
+        if time.monotonic() > self._until:
+            raise NoAnswer
+        before = len(self.calls)
+        args, kwargs = (
+            (_with_gradients(question.args), _with_gradients(question.kwargs))
+            if question.gradients
+            else (question.args, question.kwargs)
+        )
+        try:
+            answer = self._talk.call(function, args, kwargs, on_fake_device)
+            if answer.requires_grad:
+                with contextlib.suppress(RuntimeError):  # no such sum in this dtype
+                    _go_back(answer)
+        except failures.CheckFailed:
+            if len(self.calls) == before:
+                raise NoAnswer from None  # not written, or it hung before
+        call = self.calls[-1]
+        call.tolerance = question.tolerance
+        if call.lost:
+            raise NoAnswer
+        return call
+
+    def answer(self, function: str, *args: Any, **kwargs: Any) -> torch.Tensor:
+        """What came back, for a measurement. Raises Silent, or CheckFailed when nothing did."""
+        if time.monotonic() > self._until:
+            raise NoAnswer
+        try:
+            return self._talk.call(function, args, kwargs)
+        except failures.CheckFailed:
+            if self.calls and self.calls[-1].lost:
+                raise NoAnswer from None
+            raise
+
+
+@contextlib.contextmanager
+def listening(
+    submission: Submission,
+    reference: ModuleType,
+    device: str,
+    take: Callable[[Submission], Worker],
+    give_back: Callable[[Worker], None],
+    until: float,
+) -> Iterator[FollowUp | None]:
+    """A witness in a new process; None when the code does not load there, or it is too late."""
+    if time.monotonic() > until:
+        yield None
+        return
+    worker = take(submission)
+    calls_of_check = RemoteSolution(submission, reference, worker, device, set(), CALL_SECONDS)
+    try:
+        try:
+            calls_of_check.load()
+        except failures.CheckFailed:
+            yield None
+        else:
+            yield FollowUp(calls_of_check, until)
+    finally:
+        worker.printed()  # of no interest: the same was printed in the checks
+        with contextlib.suppress(CouldNotGrade):
+            give_back(worker)
+
+
+def _with_gradients(value: Any) -> Any:
+    """Fresh copies of all tensors, of which gradients are wanted where there can be any."""
+    return mapped(value, lambda t: copy_of(t).requires_grad_(t.is_floating_point()))
+
+
+def _go_back(answer: torch.Tensor) -> None:
+    """Send a gradient back, so that what arrives is recorded with the call."""
+    steps = torch.arange(answer.numel(), dtype=torch.float64)
+    upstream = (4 * torch.sin(1 + steps * 0.7)).reshape(answer.shape).to(answer.dtype)
+    torch.autograd.backward((answer * upstream).sum())

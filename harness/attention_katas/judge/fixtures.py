@@ -1,0 +1,238 @@
+"""The pytest plugin behind every hidden test: fixtures, the order of checks, and what is reported.
+
+Fixtures for hidden tests: `solution` (the learner's functions), `draw` (inputs), `agree`
+(compare with the reference), `same` (compare for a law), `refuses` (an exception is right),
+`slopes` (finite differences), `follows_device`, `dtypes`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+
+from attention_katas.devices import Device
+from attention_katas.errors import CouldNotGrade
+from attention_katas.judge import failures, ladder, laws
+from attention_katas.judge.proxy import Call, RemoteSolution, Solution
+from attention_katas.packs.submission import Submission
+from attention_katas.sandbox.worker import Worker
+
+
+@dataclass
+class RunContext:
+    """One submission on its way through the hidden tests.
+
+    talks: the calls of each check, in order; failed: the calls with which checks have failed.
+    until: the time (time.monotonic) at which all checks have to be through.
+    """
+
+    submission: Submission
+    reference: ModuleType
+    device: Device
+    seed: int
+    take: Callable[[], Worker]
+    give_back: Callable[[Worker], None]
+    hung: set[str] = field(default_factory=set)
+    wrong: set[str] = field(default_factory=set)
+    locks: list[str] = field(default_factory=list)
+    audit: list[str] = field(default_factory=list)
+    recorded_calls: list[list[Call]] = field(default_factory=list)
+    failed: list[Call] = field(default_factory=list)
+    ours: CouldNotGrade | None = None
+    until: float = math.inf
+
+
+class Draw:
+    """Inputs from the examiner's own generator: `draw(2, 3, 4, 5)`, unit normal by default."""
+
+    def __init__(self, generator: torch.Generator, device: Device) -> None:
+        self._generator, self._device = generator, device
+
+    def __call__(
+        self, *shape: int, dtype: torch.dtype | None = None, spread: float = 1.0
+    ) -> torch.Tensor:
+        dtype = dtype or self.precise
+        numbers = torch.randn(shape, generator=self._generator, dtype=torch.float64)
+        return (numbers * spread).to(dtype)
+
+    @property
+    def precise(self) -> torch.dtype:
+        """The most exact dtype of the device: float64 where there is one."""
+        dtype: torch.dtype = getattr(torch, self._device.precise)
+        return dtype
+
+    def order(self, size: int) -> torch.Tensor:
+        """A permutation of range(size) that moves every entry."""
+        shift = int(torch.randint(1, size, (), generator=self._generator))
+        return (torch.arange(size) + shift) % size
+
+
+class HiddenTests:
+    """Plugin object; `round` is the submission being judged."""
+
+    def __init__(self) -> None:
+        self.round: RunContext | None = None
+        self.conversation: RemoteSolution | None = None
+        self.stand_in = False
+        self.printed = ""
+        self.broken: list[str] = []
+
+    def current(self) -> RunContext:
+        assert self.round is not None
+        return self.round
+
+    @pytest.fixture
+    def generator(self, request: pytest.FixtureRequest) -> torch.Generator:
+        return _generator(self.current(), request.node.name)
+
+    @pytest.fixture
+    def draw(self, generator: torch.Generator) -> Draw:
+        return Draw(generator, self.current().device)
+
+    @pytest.fixture
+    def dtypes(self) -> list[torch.dtype]:
+        return [getattr(torch, name) for name in self.current().device.dtypes]
+
+    @pytest.fixture
+    def solution(self) -> Iterator[Solution]:
+        """The learner's functions, in a learner process of this check's own."""
+        current = self.current()
+        worker = current.take()
+        current.locks = worker.locks
+        self.conversation = RemoteSolution(
+            current.submission,
+            current.reference,
+            worker,
+            current.device.name,
+            current.hung,
+            until=current.until,
+        )
+        try:
+            self.conversation.load()
+            yield Solution(current.submission.kata, self._call)
+        finally:
+            self.printed = worker.printed()
+            current.audit += self.conversation.audit
+            current.recorded_calls.append(self.conversation.calls)
+            current.give_back(worker)
+
+    def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.stand_in:
+            return getattr(self.current().reference, name)(*args, **kwargs)
+        assert self.conversation is not None
+        return self.conversation.call(name, args, kwargs)
+
+    @pytest.fixture
+    def agree(self, solution: Solution, generator: torch.Generator) -> ladder.Agree:
+        current = self.current()
+        assert self.conversation is not None
+        return ladder.Agree(self.conversation, current.reference, current.device, generator)
+
+    @pytest.fixture
+    def same(self, solution: Solution) -> Callable[..., None]:
+        assert self.conversation is not None
+        return laws.same(self.conversation, self.current().device)
+
+    @pytest.fixture
+    def slopes(self, solution: Solution) -> Callable[..., None]:
+        assert self.conversation is not None
+        return laws.slopes(self.conversation, self.current().device)
+
+    @pytest.fixture
+    def refuses(self, solution: Solution) -> Callable[..., None]:
+        assert self.conversation is not None
+        return laws.refuses(self.conversation)
+
+    @pytest.fixture
+    def follows_device(self, solution: Solution) -> Callable[..., None]:
+        assert self.conversation is not None
+        return laws.follows_device(self.conversation, lambda: self.stand_in)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            lines = str(report.longrepr).strip().splitlines()
+            self.broken.append(lines[-1].removeprefix("E").strip() if lines else report.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self.printed = ""
+        self.stand_in = False
+        self.conversation = None
+        ours = self.current().ours
+        if ours is not None:
+            raise ours  # nothing more to find out
+        law = item.get_closest_marker("law")
+        if law and self.current().wrong & set(law.args or self.current().submission.kata.functions):
+            raise failures.NotReached("counts once the values are right")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
+        """An exception that is no verdict: is it the answer's fault, or the test's?
+
+        The test runs again with the reference in the learner's place. If that passes, it was
+        the answer that broke it, and the check has failed; else the fault is ours.
+        """
+        try:
+            return (yield)
+        except (failures.CheckFailed, CouldNotGrade):
+            raise
+        except Exception as error:
+            self.stand_in = True
+            if self.conversation is not None:
+                self.current().failed += self.conversation.calls[-1:]
+                self.current().recorded_calls.append(self.conversation.calls)
+                self.conversation.calls = []
+            given: dict[str, Any] = dict(pyfuncitem.funcargs)
+            _generator(self.current(), pyfuncitem.name, given.get("generator"))
+            pyfuncitem.obj(**{name: given[name] for name in pyfuncitem._fixtureinfo.argnames})
+            message = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise failures.CheckFailed(message, "values") from error
+
+    @pytest.hookimpl(optionalhook=True)  # known once the session has added the plugin's hooks
+    def pytest_json_runtest_metadata(self, item: pytest.Item, call: Any) -> dict[str, Any]:
+        """What pytest-json-report should carry for this stage of this check."""
+        if call.when == "teardown":
+            return {"printed": self.printed}
+        if call.excinfo is None:
+            return {}
+        error = call.excinfo.value
+        if isinstance(error, CouldNotGrade):
+            self.current().ours = error
+            return {"ours": [error.message, error.next_step]}
+        if not isinstance(error, failures.CheckFailed):
+            return {"fault": f"{type(error).__name__}: {error}"}
+        called = self.conversation.calls if self.conversation else []
+        self.current().failed += called[-1:]
+        if not item.get_closest_marker("law"):
+            functions = {called[-1].function} if called else set()
+            self.current().wrong |= functions or set(self.current().submission.kata.functions)
+        return {
+            "failure": {
+                "outcome": error.outcome,
+                "message": error.message,
+                "rung": error.rung,
+                "evidence": asdict(error.evidence) if error.evidence else None,
+            }
+        }
+
+
+def _generator(
+    current: RunContext, check: str, generator: torch.Generator | None = None
+) -> torch.Generator:
+    """A generator that depends on the seed, the kata and the check, and on nothing else."""
+    text = f"{current.seed}/{current.submission.kata.name}/{check}"
+    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+    return (generator or torch.Generator()).manual_seed(number)
+
+
+def title(item: pytest.Function) -> str:
+    """A check's name as a sentence: its docstring's first line, or its name in words."""
+    text = (item.obj.__doc__ or "").strip().splitlines()
+    return text[0].rstrip(".") if text else item.name.removeprefix("test_").replace("_", " ")

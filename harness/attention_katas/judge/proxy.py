@@ -1,0 +1,436 @@
+"""One check's conversation with the learner's code.
+
+`Solution` looks like a module with the learner's functions. Calling one sends the inputs to the
+learner process and gives back an ordinary tensor that is tied into autograd: `.backward()` and
+`torch.autograd.gradcheck` ask the learner process for its gradients.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from attention_katas.judge import excerpt, failures
+from attention_katas.packs.catalog import Kata
+from attention_katas.packs.submission import Submission
+from attention_katas.sandbox import frames, wire
+from attention_katas.sandbox.worker import LimitExceeded, Worker, WorkerDied, WorkerTimedOut
+from attention_katas.verdict.data import Evidence, Frame, Raised
+
+MOST_FRAMES = 50  # of an exception; a process can claim any number
+
+
+@dataclass
+class Call:
+    """One call of a learner's function, kept for the ladder and the diagnosis.
+
+    given: name and value of each input; names: those of all tensors among them, as they are sent;
+    output_device is where the answer lived; changed maps the position of a tensor that no longer
+    holds what was sent to what it holds now; rearranged is a key of a dict among the inputs under
+    which something else stands now, or nothing; elsewhere says that the inputs claimed another
+    device. Without an answer, `raised` says why (kinds: its classes), or `lost` that none came back
+    at all. gradients are what came back for `upstream`. tolerance: for inputs far from unit spread.
+    """
+
+    function: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    text: str
+    given: list[tuple[str, Any]]
+    names: list[str]
+    answer: torch.Tensor | None = None
+    output_device: str = ""
+    changed: dict[int, torch.Tensor] = field(default_factory=dict)
+    rearranged: str = ""
+    on_fake_device: bool = False
+    raised: Raised | None = None
+    kinds: tuple[str, ...] = ()
+    lost: bool = False
+    tolerance: float | None = None
+    upstream: torch.Tensor | None = None
+    gradients: list[torch.Tensor | None] | None = None
+
+    @property
+    def inputs(self) -> list[str]:
+        """The tensors among the inputs, in words."""
+        return [
+            f"{name} {excerpt.describe(value)}" for name, value in self.given if tensors_in(value)
+        ]
+
+    def evidence(self, **more: Any) -> Evidence:
+        return Evidence(call=self.text, inputs=self.inputs, **more)
+
+
+class Solution:
+    """The learner's functions by name: `solution.softmax(x, dim=-1)`."""
+
+    def __init__(
+        self, kata: Kata, call: Callable[[str, tuple[Any, ...], dict[str, Any]], Any]
+    ) -> None:
+        for name in kata.functions:
+            setattr(self, name, Proxy(name, call))
+
+    def __getattr__(self, name: str) -> Proxy:
+        raise AttributeError(f"the kata asks for no function {name!r}")
+
+
+class Proxy:
+    """Stands in for one of the learner's functions."""
+
+    def __init__(
+        self, name: str, call: Callable[[str, tuple[Any, ...], dict[str, Any]], Any]
+    ) -> None:
+        self.__name__ = name
+        self._call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        answer: torch.Tensor = self._call(self.__name__, args, kwargs)
+        return answer
+
+
+class RemoteSolution:
+    """Calls to one learner process, for the length of one check."""
+
+    def __init__(
+        self,
+        submission: Submission,
+        reference: ModuleType,
+        worker: Worker,
+        device: str,
+        hung: set[str],
+        call_seconds: float | None = None,
+        until: float = math.inf,
+    ) -> None:
+        """call_seconds: what a call, and loading, may take, when not the learner's own limit.
+
+        until: the time (time.monotonic) at which all checks of the kata have to be through.
+        """
+        self.submission, self.reference, self.worker = submission, reference, worker
+        self.device = device
+        self.hung = hung
+        self.until = until
+        self.call_seconds = call_seconds or worker.limits.call_seconds
+        self.load_seconds = call_seconds or worker.limits.load_seconds
+        self.calls: list[Call] = []
+        self.audit: list[str] = []
+        self._ids = itertools.count(1)
+
+    def load(self) -> dict[str, Any]:
+        """Load the submission. Raises CheckFailed for all that can go wrong on the way."""
+        kata = self.submission.kata
+        request = {
+            "do": "load",
+            "module": kata.module,
+            "sources": self.submission.sources,
+            "functions": list(kata.functions),
+        }
+        seconds = min(self.load_seconds, self.worker.limits.load_seconds)
+        reply, _ = self._ask(request, {}, seconds, None)
+        return reply
+
+    def call(
+        self,
+        function: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        on_fake_device: bool = False,
+    ) -> torch.Tensor:
+        """What the learner's function answers. Raises CheckFailed when it is not a tensor.
+
+        elsewhere: pretend that the inputs live on another device (see learner/elsewhere.py).
+        """
+        self._may_call(function)
+        reference = getattr(self.reference, function)
+        call = described(reference, copied(args), copied(kwargs))
+        call.on_fake_device = on_fake_device
+        self.calls.append(call)
+        tensors: wire.Tensors = {}
+        number = next(self._ids)
+        request = {
+            "do": "call",
+            "id": number,
+            "function": function,
+            "args": wire.pack(list(args), tensors),
+            "kwargs": wire.pack(kwargs, tensors),
+            "device": self.device,
+            "elsewhere": on_fake_device,
+        }
+        reply, sent = self._ask(request, tensors, self.call_seconds, call)
+        self._note(call, reply, sent)
+        leaves = [t for t in tensors_in((args, kwargs)) if t.requires_grad]
+        answer = call.answer
+        assert answer is not None
+        if leaves and torch.is_grad_enabled() and answer.is_floating_point():
+            linked: torch.Tensor = _Link.apply(  # type: ignore[no-untyped-call]
+                self, number, call, answer, *leaves
+            )
+            return linked
+        return answer
+
+    def gradients(
+        self, number: int, call: Call, upstream: torch.Tensor
+    ) -> list[torch.Tensor | None]:
+        """The gradients that the learner's code sends back to the inputs of call `number`."""
+        tensors: wire.Tensors = {}
+        call.upstream = upstream.detach().clone()
+        request = {"do": "backward", "id": number, "upstream": wire.pack(upstream, tensors)}
+        try:
+            reply, sent = self._ask(request, tensors, self.call_seconds, call)
+        except failures.CheckFailed as failure:
+            failure.rung, failure.message = "gradients", f"backward(): {failure.message}"
+            raise
+        self._note_changes(call, reply, sent)
+        specs = reply.get("gradients")
+        if not isinstance(specs, list):
+            raise failures.Crashed("the answer to backward() was not understood", "gradients")
+        found = [None if spec is None else self._tensor(spec, sent) for spec in specs]
+        call.gradients = found
+        return found
+
+    def _may_call(self, function: str) -> None:
+        if function in self.submission.unwritten[self.submission.kata.module]:
+            raise failures.NotWritten(f"{function} is not written yet", "answered")
+        if function in self.hung:
+            raise failures.NotReached(f"{function} ran into the time limit before")
+
+    def _note(self, call: Call, reply: wire.Message, sent: wire.Tensors) -> None:
+        """Keep what came back, checking that it is what a learner process can say."""
+        if "odd" in reply:
+            raise _not_a_tensor(call, str(reply["odd"])[:100], str(reply.get("repr", ""))[:100])
+        call.answer = self._tensor(reply.get("returned"), sent)
+        call.output_device = str(reply.get("device", ""))[:40]
+        if reply.get("overwrote") is True:
+            message = (
+                "this call rewrote the answer of an earlier one; return a new tensor each time"
+            )
+            raise failures.CheckFailed(message, "inputs unchanged", call.evidence())
+        if reply.get("gradients_off") is True:
+            message = (
+                "this call leaves gradients switched off for all code that runs after it; "
+                "use `with torch.no_grad():`, and only where you mean it"
+            )
+            raise failures.CheckFailed(message, "gradients", call.evidence())
+        moved = reply.get("rearranged")
+        for key in moved if isinstance(moved, list) else ():
+            if isinstance(key, str) and key:
+                call.rearranged = key[:100]
+        self._note_changes(call, reply, sent)
+
+    def _note_changes(self, call: Call, reply: wire.Message, sent: wire.Tensors) -> None:
+        changed = reply.get("changed")
+        for entry in changed if isinstance(changed, list) else ():
+            position = entry.get("position") if isinstance(entry, dict) else None
+            if isinstance(position, int) and 0 <= position < len(call.names):
+                call.changed[position] = self._tensor(entry.get("now"), sent)
+
+    def _tensor(self, spec: Any, sent: wire.Tensors) -> torch.Tensor:
+        try:
+            value = wire.unpack(spec, sent, lambda tensor, _: tensor)
+        except frames.BadFrame:
+            value = None
+        if not isinstance(value, torch.Tensor):
+            raise failures.Crashed("the learner process answered with no tensor", "answered")
+        return value
+
+    def _ask(
+        self, request: dict[str, Any], tensors: wire.Tensors, seconds: float, call: Call | None
+    ) -> tuple[wire.Message, wire.Tensors]:
+        left = self.until - time.monotonic()
+        try:
+            if left <= 0:
+                raise WorkerTimedOut(0.0)
+            reply, sent = self.worker.ask(request, tensors, seconds=min(seconds, left))
+        except WorkerTimedOut as error:
+            self._lose(call)
+            if left < seconds:
+                most = self.worker.limits.kata_seconds
+                message = f"the checks of this kata took longer than {most:g} s together"
+                raise failures.TimedOut(message, "answered", _evidence_of(call)) from None
+            if call is not None:
+                self.hung.add(call.function)
+            message = f"stopped after {error.seconds:g} s without an answer"
+            if call is not None:
+                message += ": a loop that never ends?"
+            raise failures.TimedOut(message, "answered", _evidence_of(call)) from None
+        except LimitExceeded as error:
+            self._lose(call)
+            kind = failures.OutOfMemory if error.memory else failures.Crashed
+            raise kind(error.reason, "answered", _evidence_of(call)) from None
+        except WorkerDied as error:
+            self._lose(call)
+            raise failures.Crashed(error.reason, "answered", _evidence_of(call)) from None
+        noted = reply.get("audit")
+        self.audit += [str(what)[:100] for what in noted[:50]] if isinstance(noted, list) else []
+        if isinstance(reply.get("raised"), dict):
+            raise self._raised(reply["raised"], call)
+        banned = reply.get("banned")
+        if isinstance(banned, list) and banned:
+            message = f"calls {str(banned[0])[:100]}, which this kata wants written by hand"
+            raise failures.CheckFailed(message, "nothing banned", _evidence_of(call))
+        return reply, sent
+
+    @staticmethod
+    def _lose(call: Call | None) -> None:
+        if call is not None:
+            call.lost = True
+
+    def _raised(self, data: dict[str, Any], call: Call | None) -> failures.CheckFailed:
+        """The failure that an exception in the learner's code amounts to."""
+        raised = exception(data, self.submission)
+        kinds = data.get("kinds")
+        kinds = [str(kind)[:200] for kind in kinds[:50]] if isinstance(kinds, list) else []
+        if call is not None:
+            call.raised, call.kinds = raised, tuple(kinds)
+        evidence = call.evidence(raised=raised) if call else Evidence(raised=raised)
+        banned = data.get("banned")
+        if isinstance(banned, list) and banned:
+            name = str(banned[0])[:100]
+            why = f"{name} is switched off here: this kata is about writing it by hand"
+            return failures.CheckFailed(why, "nothing banned", evidence)
+        if data.get("memory") is True:
+            limit = self.worker.limits.memory_mb
+            message = f"asked for more than the {limit} MB that a check may use"
+            return failures.OutOfMemory(message, "answered", evidence)
+        if raised.type == "Unanswerable":
+            return failures.CheckFailed(f"returned {raised.message}", "type", evidence)
+        unwritten = self._unwritten_sibling(raised)
+        if unwritten:
+            return failures.CheckFailed(unwritten, "answered", evidence)
+        if raised.type == "TypeError" and not raised.frames and call is not None:
+            message = f"cannot be called as {call.text}"
+            return failures.CheckFailed(message, "answered", evidence)
+        failure = failures.CheckFailed(f"raised {raised.type}", "answered", evidence)
+        failure.kinds = kinds
+        return failure
+
+    def _unwritten_sibling(self, raised: Raised) -> str:
+        where = raised.where
+        if where is None or raised.type != "NotImplementedError":
+            return ""
+        module = where.file.removesuffix(".py")
+        if where.function in self.submission.unwritten.get(module, ()):
+            return f"needs {where.function} from {where.file}, which is not written yet"
+        return ""
+
+
+def described(reference: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    """A call in words: `softmax(x, dim=0)`, and each tensor of it with its name."""
+    given = [*zip(_parameters(reference), args, strict=False), *kwargs.items()]
+    shown = []
+    for position, (name, value) in enumerate(given):
+        text = name if tensors_in(value) else repr(value)
+        shown.append(text if position < len(args) else f"{name}={text}")
+    return Call(
+        function=reference.__name__,
+        args=args,
+        kwargs=kwargs,
+        text=f"{reference.__name__}({', '.join(shown)})",
+        given=given,
+        names=[label for name, value in given for label in _labels(name, value)],
+    )
+
+
+@functools.lru_cache
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    return list(inspect.signature(function).parameters)
+
+
+def _labels(name: str, value: Any) -> list[str]:
+    """Names for all tensors in a value, in the order of `tensors_in`."""
+    if isinstance(value, dict):
+        return [label for key, item in value.items() for label in _labels(str(key), item)]
+    return [name] * len(tensors_in(value))
+
+
+class _Link(torch.autograd.Function):
+    """Ties an answer into autograd; its backward asks the learner process."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        conversation: RemoteSolution,
+        number: int,
+        call: Call,
+        answer: torch.Tensor,
+        *_: Any,
+    ) -> torch.Tensor:
+        ctx.ask = lambda upstream: conversation.gradients(number, call, upstream)
+        return answer.clone()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, upstream: torch.Tensor) -> Any:
+        return (None, None, None, None, *ctx.ask(upstream))
+
+
+def _evidence_of(call: Call | None) -> Evidence | None:
+    return call.evidence() if call else None
+
+
+def exception(data: dict[str, Any], submission: Submission) -> Raised:
+    """An exception from the learner process, with the lines of source that belong to it."""
+    told, found = data.get("frames"), []
+    for entry in told[-MOST_FRAMES:] if isinstance(told, list) else ():
+        if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[1], int)):
+            continue
+        file, line, function = str(entry[0])[:200], entry[1], str(entry[2])[:200]
+        lines = submission.sources.get(file.removesuffix(".py"), "").split("\n")
+        code = lines[line - 1].rstrip()[:200] if 0 < line <= len(lines) else ""
+        found.append(Frame(file, line, function, code))
+    column = data.get("column")
+    if not (isinstance(column, int) and found and 0 < column <= len(found[-1].code) + 1):
+        column = None
+    return Raised(
+        str(data.get("type", ""))[:200], str(data.get("message", ""))[:2000], found, column
+    )
+
+
+def _not_a_tensor(call: Call, kind: str, shown: str) -> failures.CheckFailed:
+    if kind == "NoneType":
+        message = "returned None; is a return missing?"
+    else:
+        message = f"returned a {kind}, not a tensor"
+    evidence = call.evidence(returned=shown or kind, wanted="a torch.Tensor")
+    return failures.CheckFailed(message, "type", evidence)
+
+
+def mapped(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """`value` with every tensor in it replaced."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(mapped(item, change) for item in value)
+    return value
+
+
+def copied(value: Any) -> Any:
+    """What a check asked, as it was then: it may write into its tensors later (gradcheck does)."""
+    return mapped(value, lambda t: copy_of(t).requires_grad_(t.requires_grad))
+
+
+def copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy without history, with the strides of the original."""
+    copy = torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype)
+    return copy.copy_(tensor.detach())
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """Every tensor in nested lists, tuples and dicts, in the order in which they are sent."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [tensor for item in value for tensor in tensors_in(item)]
+    return []

@@ -1,0 +1,69 @@
+"""`--format junit`: one test suite for each kata, one test case for each check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from xml.etree import ElementTree as xml
+
+from attention_katas.verdict import data as v
+
+# What XML 1.0 cannot hold, and the control characters that it can.
+_UNHOLDABLE = re.compile("[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(
+    verdicts: Sequence[v.Verdict], properties: Sequence[Mapping[str, str]] | None = None
+) -> str:
+    """All verdicts as one JUnit XML document; properties: more of them for each suite."""
+    root = xml.Element("testsuites", name="attention-katas")
+    for number, verdict in enumerate(verdicts):
+        _suite(root, verdict, properties[number] if properties else {})
+    xml.indent(root)
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
+    )
+
+
+def _suite(root: xml.Element, verdict: v.Verdict, more: Mapping[str, str]) -> None:
+    # A verdict without checks (broken, not started) is one case, so that it cannot go unseen.
+    checks = verdict.checks or [
+        v.Check("verdict", verdict.outcome, verdict.outcome, message=verdict.message)
+    ]
+    suite = xml.SubElement(root, "testsuite", name=verdict.kata, time=f"{verdict.seconds:.3f}")
+    properties = xml.SubElement(suite, "properties")
+    facts = {"outcome": verdict.outcome, "seed": str(verdict.seed), "device": verdict.device}
+    facts |= {"locks": ", ".join(verdict.locks)} if verdict.locks else {}
+    causes = [cause.id for found in verdict.diagnoses for cause in found.causes]
+    facts |= {"diagnosis": ", ".join(causes)} if causes else {}
+    for name, value in {**facts, **more, **verdict.versions}.items():
+        xml.SubElement(properties, "property", name=name, value=_text(value))
+    counts = {"tests": len(checks), "failures": 0, "errors": 0, "skipped": 0}
+    for check in checks:
+        case = xml.SubElement(
+            suite,
+            "testcase",
+            classname=verdict.kata,
+            name=_text(check.title),
+            time=f"{check.seconds:.3f}",
+        )
+        kind = _kind(check.outcome)
+        if kind:
+            counts[{"failure": "failures", "error": "errors"}.get(kind, kind)] += 1
+            said = xml.SubElement(case, kind, message=_text(check.message or check.outcome))
+            if kind != "skipped":
+                said.set("type", check.outcome)
+    for name, count in counts.items():
+        suite.set(name, str(count))
+
+
+def _kind(outcome: str) -> str:
+    if outcome == v.PASSED:
+        return ""
+    if outcome in (v.NOT_REACHED, v.NOT_VERIFIED):
+        return "skipped"
+    return "error" if outcome == v.COULD_NOT_GRADE else "failure"
+
+
+def _text(text: str) -> str:
+    return _UNHOLDABLE.sub("?", text)

@@ -1,0 +1,288 @@
+"""A zygote, and forks of it made ahead of need: every check gets a process of its own."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from attention_katas.errors import CouldNotGrade
+from attention_katas.sandbox.channel import SocketChannel
+from attention_katas.sandbox.limits import Limits
+from attention_katas.sandbox.worker import (
+    GONE,
+    START_SECONDS,
+    Worker,
+    WorkerDied,
+    WorkerTimedOut,
+    command,
+    end_process,
+    environment,
+    how_it_ended,
+)
+
+REPLY_SECONDS = 30.0
+
+
+class ForkedWorkers:
+    """A zygote, and forks of it made ahead: every check gets a process of its own."""
+
+    def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
+        self.hidden, self.limits, self.device = hidden, limits, device
+        self._templates: dict[tuple[str, ...], _Template] = {}
+        self._second: tuple[tuple[str, ...], _Template] | None = None
+        self._prepared: tuple[tuple[str, ...], _Template, _Template] | None = None
+        self._start()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        started = command(str(theirs.fileno()), self.hidden, self.limits, self.device)
+        self._control = ours
+        # In memory: a full disk must not keep anybody from a verdict. Closed with the zygote.
+        self._log = open(os.memfd_create("kata-forkserver"), "w+b")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            started,
+            pass_fds=[theirs.fileno()],
+            env=environment(),
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            start_new_session=True,  # Ctrl-C is for us alone
+        )
+        theirs.close()
+        self._started = False
+        self._owner = True  # of the zygote; not so in a fork of the process that started it
+
+    def _wait(self) -> None:
+        """Wait until the zygote has imported torch. Raises CouldNotGrade if it cannot start."""
+        if self._started:
+            return
+        self._control.settimeout(START_SECONDS)
+        try:
+            ready = bool(self._control.recv(1 << 16))
+        except OSError:
+            ready = False
+        if not ready:
+            self._process.kill()
+            self._log.seek(0)
+            said = self._log.read().decode("utf-8", "replace").strip().splitlines()
+            last = said[-1] if said else "no message"
+            raise CouldNotGrade(f"the learner process did not start: {last}", "kata doctor")
+        self._control.settimeout(REPLY_SECONDS)
+        self._started = True
+
+    def take(self, key: object, bans: Sequence[str]) -> Worker:
+        """A fresh process in which the bans hold and nothing has run yet."""
+        self._wait()
+        try:
+            template = self._templates.get(tuple(bans)) or self._template(tuple(bans))
+            return template.take(key)
+        except (OSError, WorkerDied, WorkerTimedOut) as error:
+            self.restart()
+            raise CouldNotGrade(f"the zygote is gone ({error})", "kata doctor") from None
+
+    def expect(self, bans: Sequence[str], ahead: int = 0, lines: int = 1) -> None:
+        """Have processes with these bans made as soon as the zygote is up.
+
+        ahead: how many; lines: 2 when the examiner is going to fork for a second lane.
+        """
+        with contextlib.suppress(OSError):
+            template = self._templates.get(tuple(bans)) or self._template(tuple(bans))
+            template.fill(ahead or template.AHEAD)
+            if lines > 1:
+                self._second = self._second or (tuple(bans), template.duplicate())
+                self._second[1].fill(ahead or template.AHEAD)
+
+    def prepare(self, bans: Sequence[str], ahead: int) -> None:
+        """Before the fork of a whole examiner: two lines of learner processes to hand over."""
+        key = tuple(bans)
+        if self._prepared is not None and self._prepared[0] == key:
+            for template in self._prepared[1:]:
+                template.fill(ahead)
+            return
+        self.release()
+        self._wait()
+        mother = self._templates.get(key) or self._template(key)
+        mother.empty()
+        self._prepared = (key, mother.duplicate(), mother.duplicate())
+        for template in self._prepared[1:]:
+            template.fill(ahead)
+
+    def adopt(self, bans: Sequence[str]) -> None:
+        """In that fork: use what was prepared; the zygote stays the other process's own."""
+        key, self._owner = tuple(bans), False
+        mother = self._templates.get(key)
+        if self._prepared is not None and self._prepared[0] == key:
+            _, first, second = self._prepared
+            self._templates, self._second = {key: first}, (key, second)
+        else:
+            # Only what needs no reply may be asked of a process that several talk to.
+            self._templates = {key: mother.duplicate()} if mother else {}
+        self._prepared = None
+
+    def release(self) -> None:
+        """In the process that was forked: let go of what was handed over."""
+        for template in self._prepared[1:] if self._prepared else ():
+            template.close()
+        self._prepared = None
+
+    def second_line(self, bans: Sequence[str]) -> None:
+        """Before a fork of this process: learner processes that the fork will have to itself."""
+        if self._second is not None and self._second[0] == tuple(bans):
+            return
+        self.forget_second_line()
+        self._wait()
+        template = self._templates.get(tuple(bans)) or self._template(tuple(bans))
+        self._second = (tuple(bans), template.duplicate())
+
+    def take_second_line(self) -> None:
+        """In the fork: use those from here on; the zygote stays the other process's own."""
+        assert self._second is not None
+        bans, template = self._second
+        self._second = None
+        self._templates = {bans: template}
+        self._owner = False
+
+    def forget_second_line(self) -> None:
+        """In the process that was forked."""
+        if self._second is not None:
+            self._second[1].close()
+        self._second = None
+
+    def _template(self, bans: tuple[str, ...]) -> _Template:
+        self._templates[bans] = _open_template(self._control, bans, self.limits)
+        return self._templates[bans]
+
+    def give_back(self, worker: Worker) -> None:
+        worker.dismiss()
+
+    def restart(self) -> None:
+        """A new zygote, after the old one was lost."""
+        self.close()
+        self._start()
+
+    def close(self) -> None:
+        """End the zygote; everything that came from it dies with it."""
+        for template in self._templates.values():
+            template.close()
+        self._templates.clear()
+        self.forget_second_line()
+        self.release()
+        self._control.close()
+        self._log.close()
+        if not self._owner:
+            return
+        # Hung up on, it ends its children and then itself; that takes a few milliseconds.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=1.0 if self._started else 0.0)
+        end_process(self._process)
+
+
+def _request(control: socket.socket, request: dict[str, Any], descriptors: list[int]) -> None:
+    socket.send_fds(control, [json.dumps(request).encode()], descriptors)
+
+
+def _open_template(control: socket.socket, bans: tuple[str, ...], limits: Limits) -> _Template:
+    """A fork of the zygote, or of a template, that makes learner processes with these bans."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.settimeout(REPLY_SECONDS)
+    try:
+        _request(control, {"do": "template", "bans": list(bans)}, [theirs.fileno()])
+    except OSError:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return _Template(ours, limits)
+
+
+class _Template:
+    """The judge's side of a template: learner processes made ahead of need."""
+
+    AHEAD = 3
+
+    def __init__(self, control: socket.socket, limits: Limits) -> None:
+        self._control, self._limits = control, limits
+        # Descriptors only: reading threads come with the taking, so that this process may fork.
+        self._ready: collections.deque[tuple[socket.socket, int]] = collections.deque()
+        self._lock = threading.Lock()
+
+    def duplicate(self) -> _Template:
+        """Another template with the same bans, as a fork of this one."""
+        with self._lock:
+            return _open_template(self._control, (), self._limits)
+
+    def fill(self, ahead: int = AHEAD) -> None:
+        while len(self._ready) < ahead:
+            self._ready.append(self._make())
+
+    def take(self, key: object) -> Worker:
+        self.fill()
+        worker = _Fork(self, *self._ready.popleft(), self._limits)
+        try:
+            worker.greet(key, REPLY_SECONDS)
+        except (WorkerDied, WorkerTimedOut):
+            worker.close()
+            raise
+        return worker
+
+    def _make(self) -> tuple[socket.socket, int]:
+        ours, theirs = socket.socketpair()
+        read_end, write_end = os.pipe()
+        try:
+            with self._lock:
+                _request(self._control, {"do": "fork"}, [theirs.fileno(), write_end])
+        except OSError:
+            ours.close()
+            os.close(read_end)
+            raise
+        finally:
+            theirs.close()
+            os.close(write_end)
+        return ours, read_end
+
+    def end(self, pid: int, *, tell: bool) -> str:
+        """Kill a child through its parent, which alone knows that the pid is still its child."""
+        with self._lock:
+            try:
+                self._control.send(json.dumps({"do": "end", "pid": pid, "tell": tell}).encode())
+                status = int(json.loads(self._control.recv(1 << 16))["ended"]) if tell else -1
+            except (OSError, ValueError):
+                return GONE
+        return how_it_ended(status) if status != -1 else GONE
+
+    def empty(self) -> None:
+        """Let go of those that were made ahead."""
+        for line, output in self._ready:
+            line.close()
+            os.close(output)
+        self._ready.clear()
+
+    def close(self) -> None:
+        self.empty()
+        self._control.close()
+
+
+class _Fork(Worker):
+    def __init__(self, home: _Template, line: socket.socket, output: int, limits: Limits) -> None:
+        self.home = home
+        self._ended = ""
+        super().__init__(SocketChannel(line, output, limits), limits)
+
+    def end(self) -> str:
+        if not self._ended:
+            self._ended = self.home.end(self.pid, tell=True) if self.pid else "it never started"
+        return self._ended
+
+    def dismiss(self) -> None:
+        if not self._ended:
+            self.home.end(self.pid, tell=False)
+        self.close()

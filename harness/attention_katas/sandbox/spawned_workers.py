@@ -1,0 +1,100 @@
+"""Learner processes where forking cannot serve: one for a submission, a warm spare for the next."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from attention_katas.errors import CouldNotGrade
+from attention_katas.sandbox.channel import PipeChannel
+from attention_katas.sandbox.limits import Limits
+from attention_katas.sandbox.worker import (
+    START_SECONDS,
+    Worker,
+    WorkerDied,
+    WorkerTimedOut,
+    command,
+    end_process,
+    environment,
+    how_it_ended,
+)
+
+
+class SpawnedWorkers:
+    """One process for one submission, and a warm spare for the next."""
+
+    def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
+        self.hidden, self.limits, self.device = hidden, limits, device
+        self._spare: _Spawned | None = self._spawn()
+        self._current: _Spawned | None = None
+
+    def _spawn(self) -> _Spawned:
+        return _Spawned(command("alone", self.hidden, self.limits, self.device), self.limits)
+
+    def expect(self, bans: Sequence[str], ahead: int = 0, lines: int = 1) -> None:
+        """The spare takes any bans."""
+
+    def take(self, key: object, bans: Sequence[str]) -> Worker:
+        """The process of this submission, or the spare when it has none that still lives."""
+        current = self._current
+        if current is not None and current.healthy and current.key == (key, tuple(bans)):
+            return current
+        if current is not None:
+            current.dismiss()
+        worker = self._spare or self._spawn()
+        self._spare = self._spawn()
+        self._current = None
+        try:
+            worker.greet((key, tuple(bans)))
+            worker.ask({"do": "prepare", "bans": list(bans)}, seconds=START_SECONDS)
+        except (WorkerDied, WorkerTimedOut) as error:
+            raise CouldNotGrade(
+                f"the learner process did not start: {error}", "kata doctor"
+            ) from None
+        self._current = worker
+        return worker
+
+    def give_back(self, worker: Worker) -> None:
+        """Kept for the next check of the same submission."""
+
+    def restart(self) -> None:
+        """New processes, after old ones were lost."""
+        self.close()
+
+    def close(self) -> None:
+        for worker in (self._spare, self._current):
+            if worker is not None:
+                worker.dismiss()
+        self._spare = self._current = None
+
+
+class _Spawned(Worker):
+    def __init__(self, line: list[str], limits: Limits) -> None:
+        self._process = subprocess.Popen(
+            line,
+            env=environment(),
+            cwd=os.path.abspath(os.sep),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=os.name != "nt",  # Ctrl-C is for us alone
+        )
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        super().__init__(PipeChannel(process.stdin, process.stdout, process.stderr, limits), limits)
+
+    def end(self) -> str:
+        deadline = time.monotonic() + 0.2
+        while self._process.poll() is None and time.monotonic() < deadline and not self.healthy:
+            time.sleep(0.005)
+        end_process(self._process)
+        code = self._process.returncode
+        if code < 0:
+            return how_it_ended(-code)
+        return f"the process exited by itself with status {code}"

@@ -1,0 +1,217 @@
+"""The judge's end of the line to one learner process: ask it, read what it printed, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from attention_katas.errors import CouldNotGrade
+from attention_katas.sandbox import frames, usage
+from attention_katas.sandbox.channel import Channel, Flooded
+from attention_katas.sandbox.limits import Limits
+
+MAIN = Path(__file__).parent / "__main__.py"
+START_SECONDS = 120.0
+GONE = "the process is gone"
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+}
+# Which numeric kernels and devices to use is no secret, and Windows cannot start without its root.
+PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "CUDA_VISIBLE_DEVICES", "SYSTEMROOT")
+
+
+class WorkerDied(Exception):
+    """The process ended before it answered. `reason` says how, in words for the learner."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class WorkerTimedOut(Exception):
+    """No answer came in time. `seconds` is the limit."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no answer within {seconds:g} s")
+        self.seconds = seconds
+
+
+class LimitExceeded(Exception):
+    """The process took more memory or more threads than it may. `reason` says which."""
+
+    def __init__(self, reason: str, memory: bool) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.memory = memory
+
+
+class Starved(CouldNotGrade):
+    """The machine gave the process too little time for a verdict: not the code's fault."""
+
+
+class Worker:
+    """One learner process: ask it, read what it printed, end it."""
+
+    def __init__(self, line: Channel, limits: Limits) -> None:
+        self.limits = limits
+        self.key: object = None
+        self.pid = 0
+        self.locks: list[str] = []
+        self.healthy = True
+        self._line = line
+
+    def end(self) -> str:
+        """Kill the process; returns how it ended, in words. Filled in by the subclass."""
+        raise NotImplementedError
+
+    def dismiss(self) -> None:
+        """End the process when nobody cares how."""
+        self.end()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the line."""
+        self._line.close()
+
+    def greet(self, key: object, seconds: float = START_SECONDS) -> None:
+        """Hear from a new process which locks it has put on."""
+        try:
+            hello, _ = self._next(seconds)
+        except TimeoutError:
+            self.healthy = False
+            self.end()
+            raise WorkerTimedOut(seconds) from None
+        self.locks = [str(lock) for lock in hello["locks"]]
+        self.pid = int(hello["pid"])
+        self.key = key
+
+    def ask(
+        self, message: dict[str, Any], tensors: dict[str, Any] | None = None, *, seconds: float
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Send a request and wait for its answer.
+
+        Raises LearnerDied, LearnerTimedOut, LearnerOutgrew or Starved; after each the process is
+        gone.
+        """
+        from attention_katas.sandbox import wire
+
+        self.send(wire.encode(message, tensors))
+        answer = self.receive(seconds)
+        if usage.threads(self.pid) > usage.THREADS:
+            self._outgrew_threads()
+        return answer
+
+    def _outgrew_threads(self) -> NoReturn:
+        self.healthy = False
+        self.end()
+        raise LimitExceeded(f"it started more than {usage.THREADS} threads", memory=False)
+
+    def send(self, frame: bytes) -> None:
+        try:
+            self._line.send(frame)
+        except OSError:
+            self._fail()
+        except Flooded:
+            self._fail(flooded=True)
+
+    def receive(self, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The next answer. seconds: what the code may take, see `watch`."""
+        try:
+            return self._next(min(usage.PACE, seconds))
+        except TimeoutError:
+            watched = usage.UsageMonitor(self.pid, seconds, self.limits.interactive)
+        while True:
+            try:
+                return self._next(usage.PACE)
+            except TimeoutError:
+                watched.look()
+                self._stop_if_over(watched)
+
+    def _stop_if_over(self, watched: usage.UsageMonitor) -> None:
+        over: Exception | None = None
+        if watched.out_of_time:
+            over = WorkerTimedOut(watched.seconds)
+        elif watched.starved:
+            got = f"{watched.worked:.1f} s of processor time in {watched.wall:.0f} s"
+            over = Starved(
+                f"this machine is too busy to judge: your code got {got}",
+                "close other programs, then run it again",
+            )
+        elif self.limits.memory_mb and watched.grown > (self.limits.memory_mb << 20):
+            over = LimitExceeded(f"it took more than {self.limits.memory_mb} MB", memory=True)
+        elif watched.threads > usage.THREADS:
+            over = LimitExceeded(f"it started more than {usage.THREADS} threads", memory=False)
+        if over is not None:
+            self.healthy = False
+            self.end()
+            raise over
+
+    def _next(self, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What comes next on the line. Raises TimeoutError, or LearnerDied."""
+        from attention_katas.sandbox import wire
+
+        try:
+            answer = self._line.receive(seconds)
+        except Flooded:
+            self._fail(flooded=True)
+        if answer is None:
+            self._fail()
+        try:
+            if isinstance(answer, frames.BadFrame):
+                raise answer
+            return wire.decode(*answer)
+        except frames.BadFrame:
+            self.healthy = False
+            self.end()
+            raise WorkerDied("it answered with something that is not an answer") from None
+
+    def printed(self) -> str:
+        """What the code printed since the last time this was called."""
+        kept = self._line.printed(ended=not self.healthy)
+        text = kept.decode("utf-8", "backslashreplace")
+        if len(kept) >= self.limits.kept_bytes:
+            text += "\n... (the rest is not shown)"
+        return text
+
+    def _fail(self, flooded: bool = False) -> NoReturn:
+        self.healthy = False
+        how = self.end()
+        if flooded:
+            how = f"it printed more than {self.limits.output_bytes >> 20} MiB"
+        raise WorkerDied(how)
+
+
+def how_it_ended(status: int) -> str:
+    """How a process ended, from its wait status."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        known_signals = {int(one): one.name for one in signal.Signals}
+        name = known_signals.get(number, f"signal {number}")
+        known = {"SIGSEGV": "segmentation fault", "SIGABRT": "abort", "SIGXCPU": "processor time"}
+        return f"the process was ended by {name}" + (f" ({known[name]})" if name in known else "")
+    return f"the process exited by itself with status {os.WEXITSTATUS(status)}"
+
+
+def command(mode: str, hidden: Sequence[Path], limits: Limits, device: str) -> list[str]:
+    memory = limits.memory_mb if device == "cpu" else 0
+    return [sys.executable, "-I", "-B", str(MAIN), mode, str(memory), *map(str, hidden)]
+
+
+def environment() -> dict[str, str]:
+    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {**passed, **ONE_THREAD}
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(OSError):
+        process.kill()
+    process.wait()

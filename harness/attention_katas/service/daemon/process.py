@@ -1,0 +1,38 @@
+"""How a daemon's process begins: alone, or not at all. Imports torch only once it is alone."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from attention_katas.service.daemon.address import Address
+
+
+@contextlib.contextmanager
+def _only_one(address: Address) -> Iterator[bool]:
+    """Whether this process is the one that may be the daemon of this address."""
+    with open(address.lock, "a+", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield True
+
+
+def main(told: str) -> None:
+    """told: JSON with the parts of the address and `idle_seconds`."""
+    found = json.loads(told)
+    address = Address(Path(found["folder"]), found["family"], found["key"])
+    with _only_one(address) as alone:
+        if alone:
+            from attention_katas.service.daemon import server
+
+            server.run(address, found["idle_seconds"])
