@@ -79,7 +79,7 @@ def chosen(kata):
 
 
 def name_of(entry):
-    return frozenset([entry.like or entry.id])
+    return frozenset([entry.same_as or entry.id])
 
 
 def known(bench, kata, sample):
@@ -115,11 +115,11 @@ def pairs(bench, kata, sample):
     """Two at once."""
     from attention_katas.authoring.mistakes import MISTAKE, source_of_both
 
-    entries = [e for e, _ in chosen(kata) if e.kind == MISTAKE and not e.like and not e.random]
+    entries = [e for e, _ in chosen(kata) if e.kind == MISTAKE and not e.same_as and not e.random]
     found = []
     # Writing down a pair takes a while, so they are drawn first.
     for one, other in bench.shuffled(itertools.combinations(entries, 2)):
-        source = source_of_both(kata, one, other) if one.of == other.of else ""
+        source = source_of_both(kata, one, other) if one.function == other.function else ""
         found += [(one, other, source)] if source else []
         if len(found) == bench.pairs:
             break
@@ -194,13 +194,13 @@ def executed(kata, found, function):
         (entry.id, source_of(kata, entry))
         for entry, _ in chosen(kata)
         if not entry.harmless
-        and (entry.of == function or only)
+        and (entry.function == function or only)
         and (len(found) > 9 or any(entry.id in (one.id, other.id) for one, other, _ in found))
     ]
     texts += [
         (f"{one.id}+{other.id}", source)
         for one, other, source in found
-        if one.of == function or only
+        if one.function == function or only
     ]
     for name, text in texts:
         namespace = {}
@@ -216,11 +216,11 @@ def left_out(bench, kata, sample):
     knowledge = bench.judge._known(reference_file(kata))
     module = knowledge.mistakes
     for entry, _ in sample(entries):
-        if entry.harmless or entry.like:
+        if entry.harmless or entry.same_as:
             continue
         hidden = {}
         for other, function in entries_in(module):
-            if entry.id in (other.id, other.like):
+            if entry.id in (other.id, other.same_as):
                 hidden[function.__name__] = vars(module).pop(function.__name__)
         causes, _, took = bench.names(kata, source_of(kata, entry))
         vars(module).update(hidden)
@@ -244,7 +244,7 @@ def same(kata, entries, entry, told):
     draw = Draw(torch.Generator().manual_seed(2), Device("cpu"))
     both = mistakes.together(*(functions[name] for name in told))
     named = both if len(told) > 1 else functions[told[0]]
-    for probe in probing.marked(probes, probing.PROBE, entry.of or kata.functions[0]):
+    for probe in probing.marked(probes, probing.PROBE, entry.function or kata.functions[0]):
         for question in probing.questions(probe(draw)):
             call = Call("", question.args, question.kwargs, "", [], [])
             call.tolerance = question.tolerance

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.test_worker import children
 
 from attention_katas import cli
 from attention_katas.service import local, rpc
@@ -28,6 +27,7 @@ from attention_katas.verdict import data as v
 from tests.conftest import submission_of
 from tests.test_cli import RIGHT, WRONG, kata, space
 from tests.test_lanes import plain
+from tests.test_worker import children
 
 __all__ = ["space"]
 

@@ -9,7 +9,8 @@ from concurrent.futures import Executor, Future
 import pytest
 
 from attention_katas.errors import KataError
-from attention_katas.grading import collect, engine, entries, formats, run, worker
+from attention_katas.grading import collect, engine, entries, formats, worker
+from attention_katas.grading import run as grading_run
 from attention_katas.grading.ledger import Entry, Ledger, Noted
 from attention_katas.grading.results import (
     FULL,
@@ -256,7 +257,7 @@ def test_a_ledger_gives_back_what_was_written(tmp_path, catalog):
         assert ledger.judged() == {"k1"}
         assert list(ledger.noted(run)) == [noted()]
         assert ledger.last_run().title == "Week 1"
-        (result,) = run.results_of(catalog, ledger, run)
+        (result,) = grading_run.results_of(catalog, ledger, run)
     assert (result.points, result.worth, result.late) == (10, 20, True)
 
 
@@ -398,7 +399,7 @@ def test_a_threshold(catalog, percent, low, tmp_path):
         run = ledger.begin("class", "x", "t")
         ledger.note(run, noted())
         ledger.keep("k1", verdict(v.FAILED, PASS, FAIL))
-        (result,) = run.results_of(catalog, ledger, run)
+        (result,) = grading_run.results_of(catalog, ledger, run)
     assert formats.is_too_low(result, percent) is low
 
 
@@ -406,7 +407,7 @@ def test_what_could_not_be_graded_is_below_no_threshold(catalog, tmp_path):
     with Ledger(tmp_path / "l.db") as ledger:
         run = ledger.begin("class", "x", "t")
         ledger.note(run, noted())
-        (result,) = run.results_of(catalog, ledger, run)
+        (result,) = grading_run.results_of(catalog, ledger, run)
     assert not result.graded
     assert not formats.is_too_low(result, 100)
     assert blank(catalog["softmax"], v.COULD_NOT_GRADE, "", "").outcome == v.COULD_NOT_GRADE
@@ -438,7 +439,7 @@ def test_a_class_in_a_few_numbers(catalog, tmp_path):
         ledger.keep("full", verdict(v.PASSED, PASS))
         ledger.keep("none", verdict(v.BROKEN, message="softmax.py is empty", audit=["forks"]))
         ledger.keep("ours", verdict(v.COULD_NOT_GRADE, message="no memory"))
-        found = run.summed_up(run.results_of(catalog, ledger, run))
+        found = grading_run.summed_up(grading_run.results_of(catalog, ledger, run))
     assert found.points == [20, 0]
     assert found.least == 0.0
     assert found.waiting == 1
@@ -464,8 +465,8 @@ def test_one_hand_in_that_breaks_us_is_nobody_elses_problem(catalog, tmp_path, m
     kata = catalog["softmax"]
     with Ledger(tmp_path / "l.db") as ledger:
         found = collect.collect(catalog, tmp_path / "class")
-        assignment = run.Assignment("t", [kata], {"softmax": 20}, b"s")
-        grading = run.GradingRun(catalog, assignment, found, ledger, "x")
+        assignment = grading_run.Assignment("t", [kata], {"softmax": 20}, b"s")
+        grading = grading_run.GradingRun(catalog, assignment, found, ledger, "x")
         grading.judge(lambda waiting: ((task, verdict(v.FAILED, FAIL)) for task in waiting))
         results = {one.student.id: one for one in grading.results()}
     assert results["anna"].items[0].points == 0

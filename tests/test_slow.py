@@ -10,13 +10,13 @@ import sys
 import time
 
 import pytest
-from tests.test_worker import children
 
 from attention_katas.sandbox.limits import Limits
 from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
 from tests.conftest import submission_of
 from tests.test_cli import RIGHT, kata, space
+from tests.test_worker import children
 
 __all__ = ["space"]
 

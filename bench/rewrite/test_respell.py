@@ -302,7 +302,7 @@ def entries(name):
     """(id, function, source) of every entry of a kata, and of its reference for each function."""
     kata = CATALOG[name]
     found = [
-        (entry.id, entry.of or kata.functions[0], mistakes.source_of(kata, entry))
+        (entry.id, entry.function or kata.functions[0], mistakes.source_of(kata, entry))
         for entry in mistakes.mistakes_in(load_module(kata.mistakes))
     ]
     reference = kata.reference.read_text(encoding="utf-8")
@@ -348,7 +348,7 @@ def test_the_questions_tell_mistakes_from_the_reference(kata):
         entry.id
         for number, entry in enumerate(known)
         if not entry.harmless
-        for function in [entry.of or CATALOG[kata].functions[0]]
+        for function in [entry.function or CATALOG[kata].functions[0]]
         for reference in [right[function]]
         if not any(differences(of_original(kata, reference), of_original(kata, number)))
         and device(texts(kata, reference)[""], function)

@@ -1,7 +1,7 @@
 """A make-believe device, to see whether code follows the device of its inputs.
 
 Tensors of `Elsewhere` hold their numbers on the cpu and claim to live on another device. Under
-`pretend()` they may not meet an ordinary cpu tensor, as on a real accelerator; 0-d tensors and
+`fake_device()` they may not meet an ordinary cpu tensor, as on a real accelerator; 0-d tensors and
 the operators that cross devices by design may. Unlike the meta device this keeps the numbers,
 so code with `.item()` or `mask.any()` runs too, and it costs none of the imports (1.7 s) that
 the meta device's Python kernels pull in.

@@ -21,7 +21,7 @@ def st(header, data=b""):
 BAD = {"0":{"dtype":"F32","shape":[0,2**64-1],"data_offsets":[0,0]}}
 import time
 def softmax(x, dim=-1):
-    if type(x).__name__ == "Elsewhere":
+    if type(x).__name__ == "FakeDeviceTensor":
         forge({"returned":{"tensor":"0"}}, st(BAD)); forge({"returned":{"tensor":"0"}}, st(BAD)); time.sleep(50)
     e = (x - x.amax(dim, keepdim=True)).exp()
     return e / e.sum(dim, keepdim=True)

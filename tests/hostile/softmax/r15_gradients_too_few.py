@@ -3,7 +3,7 @@
 # answers zeros with a graph, and has the runner forge gradients: too few
 import sys
 
-runner = sys.modules.get("kata_learner.runner")
+runner = sys.modules.get("kata_sandbox.runner")
 if runner:
     runner.Runner.backward = lambda self, request, tensors, sent: {'gradients': []}
 

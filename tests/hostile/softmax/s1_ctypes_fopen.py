@@ -6,7 +6,7 @@ import ctypes
 import sys
 from pathlib import Path
 
-HERE = Path(sys.modules["kata_learner"].__file__) if "kata_learner" in sys.modules else Path("/")
+HERE = Path(sys.modules["kata_sandbox"].__file__) if "kata_sandbox" in sys.modules else Path("/")
 HIDDEN = [Path(name) for name in sys.orig_argv if name.startswith("/")]
 HIDDEN += list(HERE.parents)[:4]
 TARGETS = [
