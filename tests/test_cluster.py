@@ -29,6 +29,7 @@ from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.grading import VARIABLE, cluster, engine, entries, run
 from attention_katas.grading.collect import collect
 from attention_katas.grading.ledger import Ledger
+from attention_katas.packs.catalog import Selection
 from attention_katas.sandbox.restrictions import landlock
 from attention_katas.verdict import data as v
 from tests.clustered import Noting

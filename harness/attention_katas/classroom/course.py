@@ -11,7 +11,7 @@ from attention_katas.classroom.package import Package
 from attention_katas.errors import KataError
 from attention_katas.grading.results import FEEDBACK
 from attention_katas.packs.catalog import Catalog
-from attention_katas.packs.pack import Pack, files_below, locate
+from attention_katas.packs.pack import files_below
 
 ACTIONS, CLASSROOM50, GRADESCOPE = "actions", "classroom50", "gradescope"
 TARGETS = (ACTIONS, CLASSROOM50, GRADESCOPE)
@@ -35,12 +35,6 @@ class Course:
     reporter: bool = True
     tag_only: bool = False
     secret_seed: bool = False
-
-    @property
-    def own_packs(self) -> list[Pack]:
-        """The packs that the teacher named on the command line."""
-        folders = {locate(folder).resolve() for folder in self.catalog.selection.folders}
-        return [pack for pack in self.catalog.packs if pack.folder.resolve() in folders]
 
     @property
     def private(self) -> bool:
@@ -110,7 +104,9 @@ class Course:
             "hint": f"kata hint {katas[0].name}".ljust(26),
             "table": "\n".join(f"| `{k.file}` | {k.blurb} | {k.points} |" for k in katas),
             "option": self.option,
-            "packs": " ".join(f'{self.option} "$home/set/{p.name}"' for p in self.own_packs),
+            "packs": " ".join(
+                f'{self.option} "$home/set/{p.name}"' for p in self.catalog.named_packs
+            ),
         }
 
 
@@ -129,7 +125,7 @@ def torch_here() -> str:
 def sources(course: Course) -> dict[str, Path]:
     """The files of the teacher's own packs, by their path below set/: a folder for each pack."""
     found = {}
-    for pack in course.own_packs:
+    for pack in course.catalog.named_packs:
         for top, folder in ((pack.name, pack.folder), (f"{pack.name}/reference", pack.reference)):
             for path in files_below(folder):
                 found[f"{top}/{path.relative_to(folder).as_posix()}"] = path

@@ -57,7 +57,9 @@ def check(ctx: click.Context, names: tuple[str, ...]) -> None:
         out.line(f"{refusal.pack}: not used", "bold")
         out.item(out.signs.failed, "red", refusal.reason)
     found = len(katas.refusals)
-    chosen = [katas[name] for name in names] or katas.named
+    packs = katas.named_packs or katas.packs
+    ours = [kata for kata in katas.katas if kata.pack in packs]
+    chosen = [katas[name] for name in names] or ours
     for kata in chosen:
         if not kata.ready:
             out.line(f"{kata.name}: {kata.waits_for}", "bold")

@@ -99,15 +99,10 @@ class Catalog:
         return [kata for kata in self.katas if kata.ready]
 
     @property
-    def named(self) -> list[Kata]:
-        """The katas of the packs that the command line names; all, when it names none."""
+    def named_packs(self) -> list[Pack]:
+        """The packs that the command line names."""
         folders = {folder.resolve() for folder in self.selection.folders}
-        return [
-            kata
-            for kata in self.katas
-            if not folders
-            or folders & {kata.pack.folder.resolve(), *kata.pack.folder.resolve().parents[:1]}
-        ]
+        return [pack for pack in self.packs if folders & set(_places(pack))]
 
     @property
     def modules(self) -> dict[str, Kata]:
@@ -124,6 +119,12 @@ class Catalog:
         """A short hash of everything in its packs that decides a verdict."""
         parts = sorted(f"{pack.name} {pack.digest}" for pack in self.packs)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def _places(pack: Pack) -> tuple[Path, Path]:
+    """The folders by which the command line may name a pack; see `locate`."""
+    folder = pack.folder.resolve()
+    return folder, folder.parent
 
 
 def content_root() -> Path:

@@ -25,7 +25,7 @@ VALUE = re.compile(r"(?P<module>\w+(?:\.\w+)*)\s*(?::\s*(?P<inside>\w+(?:\.\w+)*
 
 def entry_points() -> list[metadata.EntryPoint]:
     """The entry points of packs, by name."""
-    found = {}
+    found: dict[tuple[str, str], metadata.EntryPoint] = {}
     for distribution in metadata.distributions(path=trusted_path()):
         if GROUP not in (distribution.read_text("entry_points.txt") or ""):
             continue

@@ -126,9 +126,8 @@ class Progress:
 
     def hint_level(self, kata: str) -> int:
         """How many rungs of the hint ladder have been shown."""
-        row = self._do(
-            lambda db: _row(db, "select level from hints where kata = ?", self._key(kata))
-        )
+        query = "select level from hints where kata = ?"
+        row = self._do(lambda db: _row(db, query, self._key(kata)))
         return int(row[0]) if row else 0
 
     def set_hint_level(self, kata: str, level: int) -> None:
