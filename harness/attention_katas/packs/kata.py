@@ -121,7 +121,7 @@ class Kata:
     @cached_property
     def version(self) -> str:
         """A short hash of everything that decides a verdict: not of hints or lessons."""
-        digest = hashlib.sha256(self.pack.shared_digest.encode())
+        digest = hashlib.sha256(f"{self.pack.shared_digest} {self.banned}".encode())
         toml = self.folder / "kata.toml"
         for path in (toml, self.tests, self.stub, self.reference, self.mistakes, self.probes):
             content = path.read_bytes() if path.is_file() else b""
