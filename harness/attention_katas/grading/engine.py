@@ -41,7 +41,6 @@ class Settings:
             "device": self.device,
             "weak": self.weak,
             "kata_seconds": self.kata_seconds,
-            "lanes": 1,
         }
 
 
@@ -63,16 +62,13 @@ def this_machine(settings: Settings) -> Iterator[tuple[Executor, Callable[[Task]
     available = cores()
     local = threading.local()
     turns = iter(range(settings.workers))
-    alone = settings.workers == 1
 
     def take_a_core() -> None:
         local.core = available[next(turns) % len(available)]
 
     def judge(text: str) -> str:
         asked = json.loads(text)
-        if alone:
-            asked["config"]["lanes"] = 2  # one submission on two cores, if there are two
-        elif settings.workers <= len(available):
+        if settings.workers <= len(available):
             asked["config"]["core"] = local.core
         return worker.judge(json.dumps(asked))
 

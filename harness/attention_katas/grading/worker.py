@@ -48,7 +48,7 @@ class Bench:
     """A judging process: `python -m attention_katas.grading.worker`."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        """config: katas (a private set), weak, lanes, kata_seconds, core (to stay on)."""
+        """config: katas (a private set), weak, kata_seconds, core (to stay on)."""
         self.config = config
         self._said = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -155,7 +155,7 @@ def trial() -> None:
     catalog = load_catalog()
     kata = catalog.ready[0]
     task = entries.Task("", submission(catalog, kata, kata.reference), 0)
-    config = {"katas": "", "weak": False, "lanes": 1, "kata_seconds": 120.0}
+    config = {"katas": "", "weak": False, "kata_seconds": 120.0}
     found = json.loads(judge(json.dumps({"config": config, "task": task.to_dict()})))
     end_benches()
     open_benches()
@@ -282,7 +282,6 @@ def _answers(
         config.get("device", "cpu"),
         limits=limits,
         strict=not config["weak"],
-        lanes=config["lanes"],
     ) as judge:
         yield {"up": os.getpid()}
         while True:

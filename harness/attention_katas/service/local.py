@@ -60,11 +60,10 @@ def open_judge(
     limits: Limits | None = None,
     strict: bool = False,
     weak: bool = False,
-    lanes: int = 1,
 ) -> Iterator[Judge]:
     """A judge with learner processes. Starts those first: both import torch, side by side.
 
-    strict, weak, lanes: see Judge.
+    strict, weak: see Judge.
     """
     from attention_katas.sandbox.restrictions import linux
     from attention_katas.sandbox.start import start_workers
@@ -74,10 +73,10 @@ def open_judge(
     chosen = devices.choose(device)
     hidden = hidden_paths(catalog)
     with start_workers(hidden, device=chosen.name, spawn=spawn, limits=limits) as workers:
-        workers.expect(katas[0].banned, lines=lanes)
+        workers.expect(katas[0].banned)
         from attention_katas.judge.judge import Judge
 
-        judge = Judge(katas, workers, chosen, strict, weak, lanes)
+        judge = Judge(katas, workers, chosen, strict, weak)
         if not gc.isenabled():  # switched off by the command while it imports
             gc.freeze()
             gc.enable()
@@ -118,9 +117,7 @@ def run(
                 answer = warm.judge(found, seed, meanwhile) if warm and not judge else None
                 if answer is None:
                     judge = judge or stack.enter_context(
-                        open_judge(
-                            catalog, waiting, device, spawn, strict=strict, weak=weak, lanes=2
-                        )
+                        open_judge(catalog, waiting, device, spawn, strict=strict, weak=weak)
                     )
                     answer = judge.judge(found, seed)
                 verdict = answer

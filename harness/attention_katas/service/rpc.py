@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import struct
 from typing import Any
@@ -44,6 +45,11 @@ def receive(line: socket.socket) -> Message | None:
     if not isinstance(found, dict):
         raise Garbled("not an object")
     return found
+
+
+def has_input(line: socket.socket) -> bool:
+    """Whether there is something to read, or the other end has hung up."""
+    return bool(select.select([line], [], [], 0)[0])
 
 
 def peer(line: socket.socket) -> tuple[int, int]:

@@ -22,7 +22,6 @@ from pathlib import Path
 from attention_katas import __version__, devices
 from attention_katas.errors import KataError
 from attention_katas.judge.judge import WARM_UP_CHECKS, Judge
-from attention_katas.judge.lanes import is_spoken_to
 from attention_katas.packs.catalog import Catalog, Kata, load_catalog
 from attention_katas.packs.submission import Submission, from_dict
 from attention_katas.sandbox.forked_workers import ForkedWorkers
@@ -129,7 +128,7 @@ class Daemon:
         self.retire()
         checks = len(self.judge.checks_of(self.likely))
         try:
-            self.workers.prepare(self.likely.banned, checks // 2 + WARM_UP_CHECKS + EXTRA)
+            self.workers.prepare(self.likely.banned, checks + WARM_UP_CHECKS + EXTRA)
             self.next = self.fork()
         except (OSError, KataError):
             self.stopping = True  # the next who asks starts another one
@@ -264,7 +263,7 @@ class Daemon:
                 signal.signal(number, signal.SIG_DFL)
             self.workers.adopt(self.likely.banned)
             rehearsal = _rehearsal(self.likely, self.catalog, wrong=False)
-            self.judge.get_ready(rehearsal, lambda: is_spoken_to(calls))
+            self.judge.get_ready(rehearsal, lambda: rpc.has_input(calls))
             _, (descriptor,), _, _ = socket.recv_fds(calls, 1, 1)
             line = socket.socket(fileno=descriptor)
             request = rpc.receive(calls)
@@ -375,7 +374,7 @@ def run(address: Address, idle_seconds: float) -> None:
     with start_workers(hidden_paths(catalog)) as workers:
         assert isinstance(workers, ForkedWorkers)
         workers.expect(catalog.ready[0].banned)
-        judge = Judge(catalog.ready, workers, lanes=2)
+        judge = Judge(catalog.ready, workers)
         daemon = Daemon(catalog, judge, workers, idle_seconds)
         signal.signal(signal.SIGTERM, lambda *_: setattr(daemon, "stopping", True))
         door = Door(address)
