@@ -149,7 +149,6 @@ def _versions() -> tuple[tuple[str, str], ...]:
 
 def request_of(submission: Submission, seed: int | None, device: str = "cpu") -> Judge:
     """The message that asks for a verdict on a submission."""
-    texts = submission.sources.items()
     return Judge(
         kata=submission.kata.name,
         digest=submission.kata.version,
