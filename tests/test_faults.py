@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from attention_katas.errors import CouldNotGrade
-from attention_katas.service.local import Job, open_judge, run
+from attention_katas.packs.precheck import read_submission
+from attention_katas.service import open_service, verdict_of
+from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
 from tests.packs import copied, only
 
@@ -23,7 +27,8 @@ def judged(content, source):
     found = only(content)
     file = content / "answer.py"
     file.write_text(source, encoding="utf-8")
-    return run(found, [Job(found["softmax"], file, "answer.py")])[0]
+    with contextlib.closing(open_service(found, [found["softmax"]], cold=True)) as service:
+        return verdict_of(service, read_submission(found, found["softmax"], file, "answer.py"))
 
 
 def right(content):
