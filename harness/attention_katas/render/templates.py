@@ -35,9 +35,9 @@ def text(package: str) -> Environment:
 
     Nothing is escaped. GitHub's `${{ }}` and the shell's `${#list}` are left as they are.
     """
-    return Environment(  # noqa: S701
+    return Environment(
         loader=PackageLoader(package),
-        autoescape=False,
+        autoescape=False,  # noqa: S701
         undefined=StrictUndefined,
         block_start_string="[%",
         block_end_string="%]",

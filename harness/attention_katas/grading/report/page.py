@@ -7,6 +7,7 @@ out. Long lists are cut: all of it stands in the table beside the page.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from jinja2 import Environment
@@ -71,7 +72,11 @@ def render(report: Report, beside: str = "") -> str:
 
 @functools.cache
 def _environment() -> Environment:
-    filters = {"many": many, "thousands": thousands, "timestamp": timestamp}
+    filters: dict[str, Callable[..., object]] = {
+        "many": many,
+        "thousands": thousands,
+        "timestamp": timestamp,
+    }
     return templates.html(__package__, filters)
 
 

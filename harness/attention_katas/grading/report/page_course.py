@@ -164,9 +164,7 @@ def misconceptions(report: Report) -> list[BeliefsView]:
 def _beliefs(report: Report, part: KataPart) -> BeliefsView:
     beliefs = [_belief(report, part, held) for held in part.held]
     unnamed = [
-        Unnamed(
-            label, CAUSES[label], Share(len(students), part.wrong), name_list(report, students)
-        )
+        Unnamed(label, CAUSES[label], Share(len(students), part.wrong), name_list(report, students))
         for label, students in ordered_by_count(part.apart)
     ]
     return BeliefsView(part, beliefs[:BARS], beliefs[BARS:], unnamed)

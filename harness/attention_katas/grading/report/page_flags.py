@@ -80,9 +80,7 @@ class AlikeView:
 
 def lost(report: Report) -> Rows[LostLine] | None:
     """What could not be graded; None if all could."""
-    lines = [
-        LostLine(report.names[student], kata, reason) for student, kata, reason in report.lost
-    ]
+    lines = [LostLine(report.names[student], kata, reason) for student, kata, reason in report.lost]
     return first_rows(lines) if lines else None
 
 
