@@ -59,43 +59,6 @@ class Course:
                 "Classroom 50 publishes the grader, and a seed with it", "leave out --secret-seed"
             )
 
-    def facts(self) -> dict[str, bool]:
-        """What the templates' `#: if NAME` ask for."""
-        return {
-            "private": self.private,
-            "reporter": self.reporter,
-            "tag-only": self.tag_only,
-            "tags": self.target == ACTIONS and self.tag_only,
-            "pushes": self.target == ACTIONS and not self.tag_only,
-            "env": self.private or self.secret_seed,
-            "secret-seed": self.secret_seed,
-            "git": self.package.git,
-            "wheel": self.package.wheel is not None,
-            "torch": bool(torch_here()),
-            **{name: self.target == name for name in TARGETS},
-            **{name: self.feedback == name for name in FEEDBACK},
-        }
-
-    def words(self) -> dict[str, str]:
-        """What stands for the templates' `@name@`."""
-        katas = self.catalog.ready
-        under = f" --fail-under {self.fail_under}" if self.fail_under is not None else ""
-        return {
-            "package": self.package.line,
-            "torch": torch_here(),
-            "feedback": self.feedback,
-            "formats": "--github" if self.reporter else "--to actions --to annotations",
-            "fail_under": under,
-            "repository": self.repository,
-            "show": f"kata show {katas[0].name}".ljust(26),
-            "hint": f"kata hint {katas[0].name}".ljust(26),
-            "table": "\n".join(f"| `{k.file}` | {k.blurb} | {k.points} |" for k in katas),
-            "results": "\n".join(
-                f"          {k.module.upper()}_RESULTS: ${{{{ steps.kata.outputs.{k.module} }}}}"
-                for k in katas
-            ),
-        }
-
 
 def torch_here() -> str:
     """The version of PyTorch on this machine if it is a released one, else nothing.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from attention_katas.classroom.course import ACTIONS, CLASSROOM50, Course, sources
+from jinja2 import Environment
+
+from attention_katas.classroom.course import ACTIONS, CLASSROOM50, Course, sources, torch_here
 from attention_katas.classroom.package import WHEELS
-from attention_katas.classroom.template import fill
+from attention_katas.render import templates
 
 EXECUTABLE = {"setup.sh", "run_autograder"}
 STUDENTS, GRADER = "students", "grader"
@@ -80,4 +83,13 @@ def _set(course: Course) -> Iterator[File]:
 
 
 def _text(course: Course, path: str, template: str) -> File:
-    return File(path, fill(template, course.facts(), course.words()).encode())
+    """A file from the template of that name."""
+    content = _environment().get_template(template).render(
+        course=course, katas=course.catalog.ready, torch=torch_here()
+    )
+    return File(path, content.encode())
+
+
+@functools.cache
+def _environment() -> Environment:
+    return templates.text(__package__)

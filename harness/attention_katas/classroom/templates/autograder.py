@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FEEDBACK = "@feedback@"
+FEEDBACK = "[[ course.feedback ]]"
 SECONDS = 600  # Classroom 50 ends a job after 15 minutes, installing included
 
 
