@@ -9,7 +9,6 @@ from pathlib import Path
 
 from attention_katas.classroom.package import Package
 from attention_katas.errors import KataError
-from attention_katas.grading.results import FEEDBACK
 from attention_katas.packs.catalog import Catalog
 
 ACTIONS, CLASSROOM50, GRADESCOPE = "actions", "classroom50", "gradescope"

@@ -84,8 +84,10 @@ def _set(course: Course) -> Iterator[File]:
 
 def _text(course: Course, path: str, template: str) -> File:
     """A file from the template of that name."""
-    content = _environment().get_template(template).render(
-        course=course, katas=course.catalog.ready, torch=torch_here()
+    content = (
+        _environment()
+        .get_template(template)
+        .render(course=course, katas=course.catalog.ready, torch=torch_here())
     )
     return File(path, content.encode())
 

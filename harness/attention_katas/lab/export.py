@@ -6,7 +6,6 @@ tell (times, means over random vectors) is measured now, on the reference, and f
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import torch
 
 from attention_katas.errors import KataError
 from attention_katas.judge.judge import load_module
-from attention_katas.lab import examples, json_numbers
+from attention_katas.lab import examples, json_numbers, pages
 from attention_katas.lab.panels import cost, lookup
 from attention_katas.packs.catalog import load_catalog
 
@@ -41,19 +40,9 @@ def write(folder: Path) -> Path:
 
 def page() -> str:
     """The whole page as HTML."""
-    html = (PAGE / "index.html").read_text(encoding="utf-8")
     style = (PAGE / "style.css").read_text(encoding="utf-8")
-    data = json.dumps({"scene": examples.as_json(), "frozen": frozen()}, allow_nan=False)
-    data = data.replace("</", "<\\/")
-    head = f"<style>\n{style}</style>"
-    tail = (
-        f'<script type="application/json" id="frozen">{data}</script>\n'
-        f'<script type="module">\n{script()}</script>\n</body>'
-    )
-    html = html.replace('<link rel="stylesheet" href="style.css">', head)
-    html = html.replace('<script type="module" src="main.js"></script>\n', "")
-    html = html.replace('<link rel="icon" href="icon.svg" type="image/svg+xml">\n', "")
-    return html.replace("</body>", tail)
+    data = {"scene": examples.as_json(), "frozen": frozen()}
+    return pages.index(pages.Offline(style, script(), data))
 
 
 def widget_script() -> str:

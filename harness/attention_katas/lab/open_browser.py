@@ -7,7 +7,6 @@ file that only this user can, and the file leads to the page.
 from __future__ import annotations
 
 import contextlib
-import html
 import os
 import shutil
 import subprocess
@@ -18,15 +17,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from attention_katas.lab import pages
+
 PATIENCE = 30.0  # seconds in which a browser has to have asked for the page
 WITH_PYTHON = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
-LEADS = """<!doctype html>
-<meta charset="utf-8">
-<meta name="referrer" content="no-referrer">
-<meta http-equiv="refresh" content="0; url={address}">
-<title>The lab</title>
-<p><a href="{address}">The lab</a></p>
-"""
 
 
 class Door:
@@ -36,7 +30,7 @@ class Door:
         self._folder = Path(tempfile.mkdtemp(prefix="kata-lab-"))  # 0700
         self.path = self._folder / "open.html"
         with os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-            out.write(LEADS.format(address=html.escape(address, quote=True)))
+            out.write(pages.redirect(address))
 
     def open(self, came_in: threading.Event, failed: Callable[[], None]) -> None:
         """Launch a browser and do not wait for it: `failed` is called if nobody comes in."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from attention_katas.render import glyphs
 
@@ -22,6 +21,7 @@ def html(package: str, filters: Mapping[str, Callable[..., object]] | None = Non
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
         finalize=_printable,
     )
     environment.filters.update(filters or {})
@@ -53,6 +53,6 @@ def text(package: str) -> Environment:
 
 def _printable(value: object) -> object:
     """Text without control characters; markup and numbers as they are."""
-    if isinstance(value, str) and not isinstance(value, Markup):
+    if isinstance(value, str) and not hasattr(value, "__html__"):
         return glyphs.safe(value)
     return value
