@@ -22,7 +22,7 @@ def html(package: str, filters: Mapping[str, Callable[..., object]] | None = Non
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=_printable,
+        finalize=_without_control_characters,
     )
     environment.filters.update(filters or {})
     # `tojson` escapes <, > and & itself. NaN is no JSON: browsers refuse it.
@@ -51,8 +51,8 @@ def text(package: str) -> Environment:
     )
 
 
-def _printable(value: object) -> object:
-    """Text without control characters; markup and numbers as they are."""
+def _without_control_characters(value: object) -> object:
+    """Text that can be shown; markup and numbers as they are."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
-        return glyphs.safe(value)
+        return glyphs.printable(value)
     return value
