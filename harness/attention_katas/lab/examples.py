@@ -225,9 +225,11 @@ def as_json() -> dict[str, Any]:
 
 
 def frozen() -> dict[str, Any]:
-    """All vectors, for a page without a server; those of the trained heads as `_float16` has them."""
+    """All vectors, for a page without a server."""
     heads = {
-        f"{name} {words}": _vectors(name, words) for words in SENTENCES for name in head_names()
+        f"{name} {sentence}": _vectors(name, sentence)
+        for sentence in SENTENCES
+        for name in head_names()
     }
     layers = wiring()
     return {
