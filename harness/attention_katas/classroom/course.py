@@ -43,7 +43,7 @@ class Course:
                 "--tag-only": self.tag_only,
                 "--katas-repository": bool(self.repository),
             }
-            for option in (name for name, given in only.items() if given):
+            for option in (name for name, present in only.items() if present):
                 raise KataError(f"{option} is for Actions, not for {self.target}", "leave it out")
         elif self.private != bool(self.repository):
             raise KataError(
