@@ -209,18 +209,18 @@ def _layer(width: int, context: int, shift: int) -> dict[str, torch.Tensor]:
 
 def as_json() -> dict[str, Any]:
     """What the page has to know to draw; it computes nothing from this."""
-    trained = description()
-    roles = dict(zip(trained["heads"], trained["head_role"], strict=True))
+    model = description()
+    roles = dict(zip(model["heads"], model["head_role"], strict=True))
     return {
         "lookup": {"words": WORDS, "keys": KEYS, "values": VALUES, "query": QUERY},
         "widths": WIDTHS,
         "sentences": {
-            name: {"words": words, "tokens": trained["sentences"][name]["tokens"]}
+            name: {"words": words, "tokens": model["sentences"][name]["tokens"]}
             for name, words in SENTENCES.items()
         },
         "heads": {"A": "meaning", "B": "the word before", **roles},
         "wiring": {"source": SOURCE, "target": TARGET},
-        "model": trained["model"].split(",")[0],
+        "model": model["model"].split(",")[0],
     }
 
 

@@ -94,7 +94,7 @@ def application(lab: Lab, port: int, token: str) -> Starlette:
 
     async def file(request: Request) -> Response:
         name = request.path_params["name"]
-        path = next((each for each in PAGE.iterdir() if each.name == name), None)
+        path = next((entry for entry in PAGE.iterdir() if entry.name == name), None)
         if path is None or path.suffix not in KINDS or not path.is_file():
             return PlainTextResponse("There is no such file.", 404, HEADERS)
         return Response(path.read_bytes(), 200, HEADERS, KINDS[path.suffix])
@@ -155,21 +155,21 @@ def _written(message: dict[str, Any]) -> str:
     try:
         return json.dumps(message, allow_nan=False, separators=(",", ":"))
     except (ValueError, TypeError) as error:
-        told = {name: message.get(name) for name in ("event", "panel", "id")}
-        return json.dumps({**told, "unclear": f"a fault of this program: {error}"})
+        head = {name: message.get(name) for name in ("event", "panel", "id")}
+        return json.dumps({**head, "unclear": f"a fault of this program: {error}"})
 
 
 def listen(port: int) -> socket.socket:
     """A socket on 127.0.0.1; port 0 takes any that is free. Raises OSError."""
-    found = socket.socket()
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind(("127.0.0.1", port))
+        listening.bind(("127.0.0.1", port))
     except OSError:
-        found.close()
+        listening.close()
         raise
-    found.listen(64)
-    return found
+    listening.listen(64)
+    return listening
 
 
 def server(app: ASGIApp) -> uvicorn.Server:

@@ -40,8 +40,8 @@ class ClassView:
 
     median: of the points; None when nobody could be graded in full.
     worth: the points of all katas.
-    done: students who passed every kata.
-    nothing: students who wrote nothing.
+    complete: students who passed every kata.
+    empty: students who wrote nothing.
     named: failures with a known cause.
     wrong: all failures.
     deciles: students by percent of the points; none for a class of one.
@@ -50,8 +50,8 @@ class ClassView:
 
     median: float | None
     worth: int
-    done: int
-    nothing: int
+    complete: int
+    empty: int
     named: int
     wrong: int
     deciles: list[Column]
@@ -101,8 +101,8 @@ def _class(report: Report) -> ClassView:
     return ClassView(
         median=report.median,
         worth=report.worth,
-        done=len(report.done),
-        nothing=len(report.nothing),
+        complete=len(report.done),
+        empty=len(report.nothing),
         named=sum(part.named for part in report.katas),
         wrong=sum(part.wrong for part in report.katas),
         deciles=columns(report.deciles()) if len(report.totals) > 1 else [],

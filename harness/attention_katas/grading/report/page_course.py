@@ -68,7 +68,7 @@ class Belief:
 
 
 @dataclass(frozen=True)
-class Unnamed:
+class Nameless:
     """Failures without a named mistake.
 
     label: what is known of them.
@@ -87,13 +87,13 @@ class BeliefsView:
 
     frequent: shown at once.
     rarer: behind a fold.
-    unnamed: failures without a named mistake.
+    nameless: failures without a named mistake.
     """
 
     part: KataPart
     frequent: list[Belief]
     rarer: list[Belief]
-    unnamed: list[Unnamed]
+    nameless: list[Nameless]
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,13 @@ class HardCheck:
 class StuckView:
     """Where students are stuck.
 
-    done: how many passed every kata.
-    nothing, nothing_names: who wrote nothing.
+    complete: how many passed every kata.
+    empty, empty_names: who wrote nothing.
     """
 
-    done: int
-    nothing: Share
-    nothing_names: NameList
+    complete: int
+    empty: Share
+    empty_names: NameList
     steps: list[Step]
     checks: Rows[HardCheck]
 
@@ -162,17 +162,19 @@ def misconceptions(report: Report) -> list[BeliefsView]:
 
 
 def _beliefs(report: Report, part: KataPart) -> BeliefsView:
-    beliefs = [_belief(report, part, held) for held in part.held]
-    unnamed = [
-        Unnamed(label, CAUSES[label], Share(len(students), part.wrong), name_list(report, students))
+    beliefs = [_belief(report, part, entry) for entry in part.held]
+    nameless = [
+        Nameless(
+            label, CAUSES[label], Share(len(students), part.wrong), name_list(report, students)
+        )
         for label, students in ordered_by_count(part.apart)
     ]
-    return BeliefsView(part, beliefs[:BARS], beliefs[BARS:], unnamed)
+    return BeliefsView(part, beliefs[:BARS], beliefs[BARS:], nameless)
 
 
-def _belief(report: Report, part: KataPart, held: Held) -> Belief:
-    share = Share(len(held.students), part.wrong)
-    return Belief(held.misconception, share, name_list(report, held.students))
+def _belief(report: Report, part: KataPart, entry: Held) -> Belief:
+    share = Share(len(entry.students), part.wrong)
+    return Belief(entry.misconception, share, name_list(report, entry.students))
 
 
 def stuck(report: Report) -> StuckView:
@@ -184,9 +186,9 @@ def stuck(report: Report) -> StuckView:
         if part.how_many_stuck
     ]
     return StuckView(
-        done=len(report.done),
-        nothing=Share(len(report.nothing), people),
-        nothing_names=name_list(report, report.nothing),
+        complete=len(report.done),
+        empty=Share(len(report.nothing), people),
+        empty_names=name_list(report, report.nothing),
         steps=steps,
         checks=first_rows(_hard_checks(report)),
     )

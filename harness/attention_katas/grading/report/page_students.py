@@ -82,7 +82,7 @@ def points(report: Report) -> PointsView | None:
     if report.anonymous:
         return None
     students = first_rows(list(report.by_student().items()))
-    lines = [_line(report, student, rows) for student, rows in students.shown]
+    lines = [_line(report, student, rows) for student, rows in students.first]
     count = len(report.graded.people)
     return PointsView(report.katas, report.worth, Rows(lines, students.rest), count)
 

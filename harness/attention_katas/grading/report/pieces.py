@@ -96,11 +96,11 @@ class NameList:
 class Rows(Generic[T]):
     """The first rows of a table.
 
-    shown: at most ROWS of them.
+    first: at most ROWS of them.
     rest: how many stand only in the CSV beside the page.
     """
 
-    shown: Sequence[T]
+    first: Sequence[T]
     rest: int
 
 
