@@ -1,5 +1,7 @@
 """`kata classroom init`: what a teacher puts into GitHub, Classroom 50 or Gradescope.
 
-package --> course (what was asked for) --> targets (which files) --> writing (never over others).
-The texts of the files are in templates/.
+package  where the class gets this package from
+course   what the teacher asked for
+targets  which files that makes, from the Jinja2 templates in templates/
+writing  the files on disk; none is overwritten
 """

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from attention_katas.classroom.package import Package
 from attention_katas.errors import KataError
-from attention_katas.grading.results import FEEDBACK
 from attention_katas.packs.catalog import Catalog
 from attention_katas.packs.pack import files_below
 
@@ -55,7 +54,7 @@ class Course:
                 "--tag-only": self.tag_only,
                 "--katas-repository": bool(self.repository),
             }
-            for option in (name for name, given in only.items() if given):
+            for option in (name for name, present in only.items() if present):
                 raise KataError(f"{option} is for Actions, not for {self.target}", "leave it out")
         elif self.private != bool(self.repository):
             raise KataError(
@@ -72,42 +71,6 @@ class Course:
                 "Classroom 50 publishes the grader, and a seed with it", "leave out --secret-seed"
             )
 
-    def facts(self) -> dict[str, bool]:
-        """What the templates' `#: if NAME` ask for."""
-        return {
-            "private": self.private,
-            "reporter": self.reporter,
-            "tag-only": self.tag_only,
-            "tags": self.target == ACTIONS and self.tag_only,
-            "pushes": self.target == ACTIONS and not self.tag_only,
-            "env": self.secret_seed,
-            "secret-seed": self.secret_seed,
-            "git": self.package.git,
-            "wheel": self.package.wheel is not None,
-            "torch": bool(torch_here()),
-            **{name: self.target == name for name in TARGETS},
-            **{name: self.feedback == name for name in FEEDBACK},
-        }
-
-    def words(self) -> dict[str, str]:
-        """What stands for the templates' `@name@`."""
-        katas = self.catalog.ready
-        under = f" --fail-under {self.fail_under}" if self.fail_under is not None else ""
-        return {
-            "package": self.package.line,
-            "torch": torch_here(),
-            "feedback": self.feedback,
-            "formats": "--github" if self.reporter else "--to actions --to annotations",
-            "fail_under": under,
-            "repository": self.repository,
-            "show": f"kata show {katas[0].name}".ljust(26),
-            "hint": f"kata hint {katas[0].name}".ljust(26),
-            "table": "\n".join(f"| `{k.file}` | {k.blurb} | {k.points} |" for k in katas),
-            "option": self.option,
-            "packs": " ".join(
-                f'{self.option} "$home/set/{p.name}"' for p in self.catalog.named_packs
-            ),
-        }
 
 
 def torch_here() -> str:

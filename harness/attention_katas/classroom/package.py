@@ -1,4 +1,4 @@
-"""Where a class gets this package from: an index, a git repository or a wheel. Always pinned."""
+"""Where a class gets this package from: an index, a git repository or a wheel, always pinned."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ EXAMPLES = (
 
 @dataclass(frozen=True)
 class Package:
-    """A line for requirements.txt, and what it needs beside it.
+    """How requirements.txt names this package.
 
-    wheel: a file that goes into wheels/. git: pip has to clone, so git must be there.
+    line: the requirement.
+    wheel: a file that goes into wheels/, if the line names one.
+    git: pip has to clone, so git must be installed.
     """
 
     line: str
@@ -34,7 +36,7 @@ class Package:
 
 
 def is_from_an_index() -> bool:
-    """Whether this installation came from an index, so that others find the same version there."""
+    """Whether this installation came from an index, where others find the same version."""
     try:
         return metadata.distribution(NAME).read_text("direct_url.json") is None
     except metadata.PackageNotFoundError:
@@ -53,8 +55,8 @@ def parse(spec: str) -> Package:
 
 
 def _git(url: str) -> Package:
-    found = re.fullmatch(r"git\+https://([\w.:-]+)/([\w./~-]+?)@([\w./-]+)", url, re.ASCII)
-    if found:
+    match = re.fullmatch(r"git\+https://([\w.:-]+)/([\w./~-]+?)@([\w./-]+)", url, re.ASCII)
+    if match:
         return Package(f"{NAME} @ {url}", git=True)
     if re.match(r"git\+https://[^/]*@", url):
         raise KataError("--package holds a password, and would be there for all to read", EXAMPLES)

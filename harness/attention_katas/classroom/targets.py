@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from attention_katas.classroom.course import ACTIONS, CLASSROOM50, Course, sources
+from jinja2 import Environment
+
+from attention_katas.classroom.course import ACTIONS, CLASSROOM50, Course, sources, torch_here
 from attention_katas.classroom.package import WHEELS
-from attention_katas.classroom.template import fill
+from attention_katas.render import templates
 
 EXECUTABLE = {"setup.sh", "run_autograder"}
 STUDENTS, GRADER = "students", "grader"
@@ -16,18 +19,22 @@ STUDENTS, GRADER = "students", "grader"
 
 @dataclass(frozen=True)
 class File:
-    """A file to be: its path with forward slashes, and its content."""
+    """A file that is to be written.
+
+    path: below the teacher's folder, with forward slashes.
+    """
 
     path: str
     content: bytes
 
     @property
     def mode(self) -> int:
+        """The permissions: scripts that are run are executable."""
         return 0o755 if self.path.rpartition("/")[2] in EXECUTABLE else 0o644
 
 
 def files(course: Course) -> Iterator[File]:
-    """Everything that goes into the teacher's folder."""
+    """Everything that goes into the teacher's folder. Raises KataError as Course.check does."""
     course.check()
     if course.target == ACTIONS:
         yield from _students(course, "")
@@ -40,7 +47,7 @@ def files(course: Course) -> Iterator[File]:
 
 
 def _students(course: Course, folder: str) -> Iterator[File]:
-    """What a student starts from. No test and no reference is among it."""
+    """What a student starts from: neither tests nor references."""
     for kata in course.catalog.ready:
         yield File(folder + kata.file, kata.stub.read_bytes())
     yield _text(course, folder + "README.md", "students.md")
@@ -73,11 +80,18 @@ def _gradescope(course: Course) -> Iterator[File]:
 
 
 def _set(course: Course) -> Iterator[File]:
-    """The teacher's own katas, with their tests: only ever for the grader."""
+    """The teacher's own katas with their tests: for the grader alone."""
     if course.private:
         for name, path in sources(course).items():
             yield File(f"set/{name}", path.read_bytes())
 
 
 def _text(course: Course, path: str, template: str) -> File:
-    return File(path, fill(template, course.facts(), course.words()).encode())
+    """A file from the template of that name."""
+    values = {"course": course, "katas": course.catalog.ready, "torch": torch_here()}
+    return File(path, _environment().get_template(template).render(values).encode())
+
+
+@functools.cache
+def _environment() -> Environment:
+    return templates.text(__package__)

@@ -1,9 +1,10 @@
-"""Puts files into a folder, and leaves alone what is there."""
+"""Writes the files of a course into a folder; files that are there stay as they are."""
 
 from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from attention_katas.classroom.course import GRADESCOPE, Course
@@ -13,35 +14,45 @@ from attention_katas.errors import KataError
 ARCHIVE = "autograder.zip"
 
 
-def write(root: Path, course: Course) -> tuple[list[str], dict[str, bool]]:
-    """Write the course's files; returns the paths written, and those left as they were.
+@dataclass
+class Changes:
+    """What became of the files of a course.
 
-    Of the latter also whether something else would stand in them now.
+    new: paths that were written.
+    existing: paths of files that were there and stay as they are; whether the course has other
+        content for them.
     """
+
+    new: list[str] = field(default_factory=list)
+    existing: dict[str, bool] = field(default_factory=dict)
+
+
+def write(root: Path, course: Course) -> Changes:
+    """Write the course's files below `root`. Raises KataError if that cannot be."""
     again = "kata classroom init ANOTHER_FOLDER"
     if root.exists() and not root.is_dir():
         raise KataError(f"{root} is a file, not a folder", again)
-    made: list[str] = []
-    kept: dict[str, bool] = {}
+    changes = Changes()
     try:
         for file in list(files(course)):
-            _put(root, file, made, kept)
+            _put(root, file, changes)
         if course.target == GRADESCOPE:
-            _put(root, File(ARCHIVE, _packed(root / GRADER)), made, kept)
+            _put(root, File(ARCHIVE, _packed(root / GRADER)), changes)
     except OSError as error:
         message = f"{error.filename or root} cannot be written: {error.strerror}"
         raise KataError(message, again) from None
-    return made, kept
+    return changes
 
 
-def _put(root: Path, file: File, made: list[str], kept: dict[str, bool]) -> None:
+def _put(root: Path, file: File, changes: Changes) -> None:
     if _write(root, file):
-        made.append(file.path)
+        changes.new.append(file.path)
     else:
-        kept[file.path] = (root / file.path).read_bytes() != file.content
+        changes.existing[file.path] = (root / file.path).read_bytes() != file.content
 
 
 def _write(root: Path, file: File) -> bool:
+    """Write one file, unless there is one already; returns whether it was written."""
     path = root / file.path
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -55,9 +66,9 @@ def _write(root: Path, file: File) -> bool:
 
 
 def _packed(folder: Path) -> bytes:
-    """The files at the root of an archive, as Gradescope wants them, and as they are on disk now.
+    """A zip archive of the folder's files as they are on disk, at its root as Gradescope wants.
 
-    So that what a teacher changed in the folder is in the next archive.
+    What a teacher changed in the folder is in the next archive.
     """
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:

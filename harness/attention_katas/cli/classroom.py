@@ -88,16 +88,16 @@ def init(
         tag_only=tag_only,
         secret_seed=secret_seed,
     )
-    made, kept = write(folder, plan)
+    changes = write(folder, plan)
     out.line()
-    out.line(f"The template is {folder}{'' if made else ' already'}", "bold")
-    for name in made:
+    out.line(f"The template is {folder}{'' if changes.new else ' already'}", "bold")
+    for name in changes.new:
         out.item(out.signs.passed, "green", name)
     stubs = {kata.file for kata in plan.catalog.ready}
-    for name, differs in kept.items():
-        other = differs and name.rpartition("/")[2] not in stubs
-        told = "left as it is, though these options say otherwise" if other else "left as it is"
-        out.item(out.signs.waiting, "yellow" if other else "dim", f"{name}  ({told})")
+    for name, differs in changes.existing.items():
+        conflict = differs and name.rpartition("/")[2] not in stubs
+        note = "left as it is, though these options say otherwise" if conflict else "left as it is"
+        out.item(out.signs.waiting, "yellow" if conflict else "dim", f"{name}  ({note})")
     out.line()
     if spec == package.DEFAULT and not package.is_from_an_index():
         say(

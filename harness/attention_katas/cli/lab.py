@@ -17,17 +17,17 @@ from attention_katas.errors import KataError
 from attention_katas.packs import workspace
 
 if TYPE_CHECKING:
-    from attention_katas.lab.open_browser import Door
+    from attention_katas.lab.open_browser import RedirectFile
 
 PORT = 8137
 
 
-def _close_when_ended(doors: list[Door]) -> None:
+def _close_when_ended(redirects: list[RedirectFile]) -> None:
     """Leave no file behind, also where somebody ends this process or closes its terminal."""
 
     def end(number: int, _: Any) -> None:
-        for door in doors:
-            door.close()
+        for redirect in redirects:
+            redirect.close()
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 
@@ -85,13 +85,13 @@ def lab(
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", errors="backslashreplace")
     click.echo("starting: your functions are being loaded ...", file=out)
     from attention_katas.lab.lab import Lab
-    from attention_katas.lab.open_browser import Door
+    from attention_katas.lab.open_browser import RedirectFile
     from attention_katas.service import open_service
 
     service = None if no_judge else open_service(katas, device="cpu", spawn=spawn)
     running = Lab(katas, space, service, progress, spawn=spawn, poll=poll)
 
-    doors: list[Door] = []
+    redirects: list[RedirectFile] = []
 
     def started(address: str) -> None:
         click.echo(f"the lab is open:  {address}", file=out)
@@ -105,20 +105,20 @@ def lab(
             say("no browser opened by itself", f"open {address}")
 
         try:
-            doors.append(Door(address))
+            redirects.append(RedirectFile(address))
         except OSError:  # nowhere to put a file
             failed()
         else:
-            doors[0].open(running.opened, failed)
+            redirects[0].open(running.opened, failed)
 
-    _close_when_ended(doors)
+    _close_when_ended(redirects)
     try:
         running.start()
         server.serve(running, listening, started)
     except KeyboardInterrupt:
         pass
     finally:
-        for door in doors:
-            door.close()
+        for redirect in redirects:
+            redirect.close()
         running.close()
     click.echo("\nthe lab is closed", file=out)

@@ -1,7 +1,7 @@
-"""What is on the page: words, their vectors, and where those come from.
+"""What the pictures show: words and their vectors.
 
-Three kinds of numbers, and the page says which is which: a toy in the plane, heads made by hand
-for the sentence, and heads of a trained model (see data/NOTICE).
+There are three kinds of vectors, and the page says which is which: a toy in the plane, heads that
+were designed by hand for the sentence, and heads of a trained model (see data/NOTICE).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 _START = ("The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "too")
 SENTENCES = {word: (*_START, word, ".") for word in ("tired", "wide")}
 
-# Head A: what each word advertises and what it looks for, as (creature, place, deed, state).
-# The one thing that differs between the two sentences is what "it" looks for.
+# Head A: the key and the query of each word, as (creature, place, deed, state).
+# The two sentences differ only in the query of "it".
 _KEYS_A = {
     "The": (0.2, 0, 0, 0), "animal": (2.6, 0.2, 0.5, 0.4), "didn't": (0, 0, 1.3, 0),
     "cross": (0, 0.3, 2.4, 0), "the": (0, 0.2, 0, 0), "street": (0.3, 2.6, 0.3, 0.4),
@@ -45,9 +45,9 @@ _QUERIES_A = {
     "it tired": (2.5, 0.2, 0, 0.3), "it wide": (0.2, 2.5, 0, 0.3),
     "tired": (2.4, 0, 0, 0.6), "wide": (0, 2.4, 0, 0.6),
 }  # fmt: skip
-_LOUDNESS_A = 1.25
+_SCALE_A = 1.25
 _PERIODS_B = (26.0, 11.0, 6.0, 4.0)
-_LOUDNESS_B = 2.1
+_SCALE_B = 2.1
 
 # An English sentence and its translation: in the one the adjective comes first.
 SOURCE = ("the", "black", "cat", "is", "asleep")
@@ -61,7 +61,12 @@ _MEANING = {  # article, creature, colour, being, sleep
 
 @dataclass(frozen=True)
 class Head:
-    """One head on one sentence. q, k: (T, d_k); v: (T, d_v); all float64."""
+    """One head on one sentence, in float64.
+
+    tokens: the T words.
+    q, k: queries and keys, (T, d_k).
+    v: values, (T, d_v).
+    """
 
     tokens: tuple[str, ...]
     q: torch.Tensor
@@ -70,11 +75,11 @@ class Head:
 
 
 def lookup_vectors(query: tuple[float, float], width: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The query (1, d_k) and the keys (4, d_k) of the toy, `width` wide.
+    """The query (1, d_k) and the keys (4, d_k) of the toy; width: d_k, an even number.
 
-    The two coordinates are repeated d_k / 2 times and made smaller by the fourth root of that.
-    So the dot product grows as sqrt(d_k): the way it does, on average, for vectors whose entries
-    are independent and of unit spread.
+    The two coordinates are repeated d_k / 2 times and divided by the fourth root of d_k / 2. So
+    the dot product grows as sqrt(d_k), as its standard deviation does for vectors of independent
+    entries with mean 0 and variance 1 (Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1).
     """
     times = width // 2
     size = times**-0.25
@@ -84,7 +89,10 @@ def lookup_vectors(query: tuple[float, float], width: int) -> tuple[torch.Tensor
 
 
 def random_vectors(width: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """32 queries and 16 keys with entries of unit spread, always the same ones."""
+    """Queries (32, d_k) and keys (16, d_k) from a normal distribution with variance 1.
+
+    They are the same in every call. width: d_k.
+    """
     generator = torch.Generator().manual_seed(width)
     q = torch.randn(32, width, dtype=torch.float64, generator=generator)
     k = torch.randn(16, width, dtype=torch.float64, generator=generator)
@@ -94,8 +102,8 @@ def random_vectors(width: int) -> tuple[torch.Tensor, torch.Tensor]:
 @functools.cache
 def description() -> dict[str, Any]:
     """What comes with the trained heads: names, tokens, the model."""
-    found: dict[str, Any] = json.loads((DATA / "minilm_heads.json").read_text(encoding="utf-8"))
-    return found
+    content: dict[str, Any] = json.loads((DATA / "minilm_heads.json").read_text(encoding="utf-8"))
+    return content
 
 
 @functools.cache
@@ -106,14 +114,15 @@ def _arrays() -> dict[str, Any]:
 
 
 def head_names() -> list[str]:
+    """Names of all heads: two that were designed by hand, then those of the trained model."""
     return ["A", "B", *description()["heads"]]
 
 
 @functools.cache
 def head(name: str, sentence: str) -> Head:
-    """A head by its name, on the sentence that ends in "tired" or "wide"."""
+    """A head by its name, on a sentence of SENTENCES."""
     if name in ("A", "B"):
-        return _by_hand(name, sentence)
+        return _designed_head(name, sentence)
     number = description()["heads"].index(name)
     arrays = _arrays()
     q, k, v = (
@@ -122,30 +131,38 @@ def head(name: str, sentence: str) -> Head:
     return Head(tuple(description()["sentences"][sentence]["tokens"]), q, k, v)
 
 
-def _by_hand(name: str, sentence: str) -> Head:
+def _designed_head(name: str, sentence: str) -> Head:
+    """Head A attends by meaning, head B to the word before."""
     words = SENTENCES[sentence]
     values = torch.tensor([_KEYS_A[word] for word in words], dtype=torch.float64)
     if name == "A":
-        looked_for = [f"it {sentence}" if word == "it" else word for word in words]
-        q = torch.tensor([_QUERIES_A[word] for word in looked_for], dtype=torch.float64)
-        return Head(words, q * _LOUDNESS_A, values, values)
+        queries = [f"it {sentence}" if word == "it" else word for word in words]
+        q = torch.tensor([_QUERIES_A[word] for word in queries], dtype=torch.float64)
+        return Head(words, q * _SCALE_A, values, values)
     places = torch.arange(len(words), dtype=torch.float64)
-    return Head(words, _place(places - 1) * _LOUDNESS_B, _place(places) * _LOUDNESS_B, values)
+    return Head(words, _place(places - 1) * _SCALE_B, _place(places) * _SCALE_B, values)
 
 
 def _place(position: torch.Tensor) -> torch.Tensor:
-    """Positions (T,) as points on four circles, (T, 8): near ones have the largest product."""
+    """Sines and cosines of positions (T,) at four periods, (T, 8).
+
+    The dot product of two rows is largest where the positions are equal.
+    """
     angles = [position * (2 * math.pi / period) for period in _PERIODS_B]
-    return torch.stack([turn for a in angles for turn in (a.cos(), a.sin())], -1)
+    return torch.stack([entry for a in angles for entry in (a.cos(), a.sin())], -1)
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """Two short sequences and the weights of a layer with two heads.
+    """Two short sequences and the weights of two layers with two heads each, in float64.
 
-    x (1, 4, 16), context (1, 5, 20); weights: `cross` reads the context, `own` reads x. Each head
-    hands over one-hot values, so that the answer of the layer *is* its attention weights: entry
-    8 h + j of an answer is how much head h attends to position j.
+    Each head hands over one-hot values, so that the output of a layer is its attention weights:
+    entry 8 h + j of a row is how much head h attends to position j.
+
+    x: the sequence that asks, (1, 4, 16).
+    context: the other sequence, (1, 5, 20).
+    cross: weights of the layer that takes keys and values from the context.
+    own: weights of the layer that takes them from x.
     """
 
     x: torch.Tensor
@@ -156,12 +173,13 @@ class Wiring:
 
 @functools.cache
 def wiring() -> Wiring:
+    """The translation of a sentence: TARGET attends to SOURCE, or to itself."""
     x, context = _embedded(TARGET, 16), _embedded(SOURCE, 20)
     return Wiring(x, context, _layer(16, 20, shift=0), _layer(16, 16, shift=1))
 
 
 def _embedded(words: tuple[str, ...], width: int) -> torch.Tensor:
-    """(1, T, width): five entries of meaning, then eight for the place."""
+    """Words as vectors, (1, T, width): five entries of meaning, then one-hot positions."""
     rows = torch.zeros(1, len(words), width, dtype=torch.float64)
     rows[0, :, :5] = torch.tensor([_MEANING[word] for word in words], dtype=torch.float64)
     rows[0, :, 5 : 5 + len(words)] = torch.eye(len(words), dtype=torch.float64)
@@ -169,54 +187,50 @@ def _embedded(words: tuple[str, ...], width: int) -> torch.Tensor:
 
 
 def _layer(width: int, context: int, shift: int) -> dict[str, torch.Tensor]:
-    """Head one matches meanings, head two places; `shift`: it looks so many words back."""
-    made = {f"w_{name}": torch.zeros(width, context if name in "kv" else width) for name in "qkvo"}
-    loud = 2.8
+    """Weights of a layer: head 0 matches meanings, head 1 positions.
+
+    width, context: entries of a query's and of a key's vector.
+    shift: how many words back head 1 looks.
+    """
+    weights = {
+        f"w_{name}": torch.zeros(width, context if name in "kv" else width) for name in "qkvo"
+    }
+    scale = 2.8
     for dim in range(5):
-        made["w_q"][dim, dim] = made["w_k"][dim, dim] = loud
+        weights["w_q"][dim, dim] = weights["w_k"][dim, dim] = scale
     for place in range(5):
-        made["w_q"][8 + max(place - shift, 0), 5 + place] = loud
-        made["w_k"][8 + place, 5 + place] = loud
-        made["w_v"][place, 5 + place] = made["w_v"][8 + place, 5 + place] = 1.0
-    made["w_o"] = torch.eye(width)
+        weights["w_q"][8 + max(place - shift, 0), 5 + place] = scale
+        weights["w_k"][8 + place, 5 + place] = scale
+        weights["w_v"][place, 5 + place] = weights["w_v"][8 + place, 5 + place] = 1.0
+    weights["w_o"] = torch.eye(width)
     biases = {f"b_{name}": torch.zeros(width) for name in "qkvo"}
-    return {name: value.double() for name, value in {**made, **biases}.items()}
+    return {name: value.double() for name, value in {**weights, **biases}.items()}
 
 
 def as_json() -> dict[str, Any]:
     """What the page has to know to draw; it computes nothing from this."""
-    told = description()
-    roles = dict(zip(told["heads"], told["head_role"], strict=True))
+    model = description()
+    roles = dict(zip(model["heads"], model["head_role"], strict=True))
     return {
         "lookup": {"words": WORDS, "keys": KEYS, "values": VALUES, "query": QUERY},
         "widths": WIDTHS,
         "sentences": {
-            name: {"words": words, "tokens": told["sentences"][name]["tokens"]}
+            name: {"words": words, "tokens": model["sentences"][name]["tokens"]}
             for name, words in SENTENCES.items()
         },
         "heads": {"A": "meaning", "B": "the word before", **roles},
         "wiring": {"source": SOURCE, "target": TARGET},
-        "model": told["model"].split(",")[0],
+        "model": model["model"].split(",")[0],
     }
 
 
 def frozen() -> dict[str, Any]:
-    """For a page without us: all vectors, those of the trained heads as float16 in base64."""
-
-    def packed(array: Any) -> str:
-        return base64.b64encode(np.ascontiguousarray(array, "<f2").tobytes()).decode()
-
-    heads: dict[str, Any] = {}
-    for sentence in SENTENCES:
-        for name in head_names():
-            found = head(name, sentence)
-            by_hand = name in ("A", "B")
-            heads[f"{name} {sentence}"] = {
-                part: getattr(found, part).tolist()
-                if by_hand
-                else {"f16": packed(getattr(found, part).numpy()), "width": 32}
-                for part in "qkv"
-            }
+    """All vectors, for a page without a server."""
+    heads = {
+        f"{name} {sentence}": _vectors(name, sentence)
+        for sentence in SENTENCES
+        for name in head_names()
+    }
     layers = wiring()
     return {
         "heads": heads,
@@ -227,3 +241,18 @@ def frozen() -> dict[str, Any]:
             "own": {name: value.tolist() for name, value in layers.own.items()},
         },
     }
+
+
+def _vectors(name: str, sentence: str) -> dict[str, Any]:
+    """Queries, keys and values of a head as JSON; those of a trained head as float16."""
+    vectors = head(name, sentence)
+    parts = {"q": vectors.q, "k": vectors.k, "v": vectors.v}
+    if name in ("A", "B"):
+        return {part: tensor.tolist() for part, tensor in parts.items()}
+    return {part: _float16(tensor) for part, tensor in parts.items()}
+
+
+def _float16(tensor: torch.Tensor) -> dict[str, Any]:
+    """A tensor (T, width) as float16, little endian, in base64."""
+    raw = np.ascontiguousarray(tensor.numpy(), "<f2").tobytes()
+    return {"f16": base64.b64encode(raw).decode(), "width": tensor.shape[-1]}

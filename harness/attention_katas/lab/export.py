@@ -6,7 +6,6 @@ tell (times, means over random vectors) is measured now, on the reference, and f
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import torch
 
 from attention_katas.errors import KataError
 from attention_katas.judge.judge import load_module
-from attention_katas.lab import examples, json_numbers
+from attention_katas.lab import examples, json_numbers, pages
 from attention_katas.lab.panels import cost, lookup
 from attention_katas.packs.catalog import load_catalog
 
@@ -41,19 +40,9 @@ def write(folder: Path) -> Path:
 
 def page() -> str:
     """The whole page as HTML."""
-    html = (PAGE / "index.html").read_text(encoding="utf-8")
     style = (PAGE / "style.css").read_text(encoding="utf-8")
-    data = json.dumps({"scene": examples.as_json(), "frozen": frozen()}, allow_nan=False)
-    data = data.replace("</", "<\\/")
-    head = f"<style>\n{style}</style>"
-    tail = (
-        f'<script type="application/json" id="frozen">{data}</script>\n'
-        f'<script type="module">\n{script()}</script>\n</body>'
-    )
-    html = html.replace('<link rel="stylesheet" href="style.css">', head)
-    html = html.replace('<script type="module" src="main.js"></script>\n', "")
-    html = html.replace('<link rel="icon" href="icon.svg" type="image/svg+xml">\n', "")
-    return html.replace("</body>", tail)
+    data = {"scene": examples.as_json(), "frozen": frozen()}
+    return pages.index(pages.Offline(style, script(), data))
 
 
 def widget_script() -> str:
@@ -76,9 +65,9 @@ def script(first: str = FIRST) -> str:
 
     def visit(name: str) -> None:
         text = (PAGE / name).read_text(encoding="utf-8")
-        for found in re.findall(r'(?:from|import\()\s*"\./(\w+\.js)"', text):
-            if found not in order:
-                visit(found)
+        for imported in re.findall(r'(?:from|import\()\s*"\./(\w+\.js)"', text):
+            if imported not in order:
+                visit(imported)
         if name not in order:
             order.append(name)
 
@@ -90,7 +79,7 @@ def script(first: str = FIRST) -> str:
 def _enclosed(name: str) -> str:
     """A module as a function that fills `modules[name]`."""
     text = (PAGE / name).read_text(encoding="utf-8")
-    text = IMPORT.sub(_taken, text)
+    text = IMPORT.sub(_binding, text)
     text = re.sub(r'await import\("\./(\w+\.js)"\)', r'modules["\1"]', text)
     names = re.findall(r"^export (?:async )?(?:const|function|class) (\w+)", text, re.M)
     text = re.sub(r"^export default ", "const standard = ", text, flags=re.M)
@@ -100,7 +89,8 @@ def _enclosed(name: str) -> str:
     return f'modules["{name}"] = (() => {{\n{text}\nreturn {{ {", ".join(names)} }};\n}})();'
 
 
-def _taken(match: re.Match[str]) -> str:
+def _binding(match: re.Match[str]) -> str:
+    """An import statement as a constant of the enclosing function."""
     what, file = match.group("what"), match.group("file")
     if not what.startswith("{"):
         what = f"{{ default: {what} }}"
@@ -113,50 +103,53 @@ def frozen() -> dict[str, Any]:
 
 
 def _references() -> dict[str, Any]:
-    found = {}
+    """The function of the reference and its kata, by the function's name."""
+    references = {}
     for kata in load_catalog().ready:
         module = load_module(kata.reference)
-        found.update({name: (getattr(module, name), kata) for name in kata.functions})
-    return found
+        references.update({name: (getattr(module, name), kata) for name in kata.functions})
+    return references
 
 
 def _width() -> dict[str, Any]:
-    known = _references()
+    """The curves of the panel "width", measured on random vectors."""
+    references = _references()
     curves: dict[str, list[Any]] = {"raw": [], "divided": []}
     for name, function in (("raw", "attention_scores"), ("divided", "scaled_scores")):
         for size in examples.WIDTHS:
-            scores = known[function][0](*examples.random_vectors(size)).requires_grad_()
-            weights = known["softmax"][0](scores)
+            scores = references[function][0](*examples.random_vectors(size)).requires_grad_()
+            weights = references["softmax"][0](scores)
             top = torch.zeros_like(weights).scatter(-1, weights.argmax(-1, keepdim=True), 1.0)
             (slope,) = torch.autograd.grad(weights, scores, top)
-            told = lookup.measures(scores.detach(), weights.detach(), slope)
-            curves[name].append({"d_k": size, "yours": None, "right": told})
+            figures = lookup.measures(scores.detach(), weights.detach(), slope)
+            curves[name].append({"d_k": size, "yours": None, "right": figures})
     used = ("attention_scores", "softmax", "scaled_scores")
-    return {"curves": curves, "steps": {name: _step(name, known) for name in used}}
+    return {"curves": curves, "steps": {name: _step(name, references) for name in used}}
 
 
 def _cost() -> list[dict[str, Any]]:
+    """The points of the panel "cost", timed on one thread."""
     torch.set_num_threads(1)
-    known, points = _references(), []
+    references, points = _references(), []
     for heads in cost.HEADS:
-        spent = cost.timed(known["multi_head_attention"][0], cost.many_heads(heads))
+        seconds = cost.timed(references["multi_head_attention"][0], cost.many_heads(heads))
         points.append(
             {
-                "step": _step("multi_head_attention", known),
+                "step": _step("multi_head_attention", references),
                 "heads": heads,
                 "yours_ms": None,
-                "right_ms": json_numbers.number(spent),
+                "right_ms": json_numbers.number(seconds),
                 "multiply_adds": cost.multiply_adds(cost.LENGTH, cost.WIDTH, heads),
             }
         )
     for n in (n for n in cost.LENGTHS if n <= LONGEST):
-        spent = cost.timed(known["scaled_dot_product_attention"][0], cost.one_head(n))
+        seconds = cost.timed(references["scaled_dot_product_attention"][0], cost.one_head(n))
         points.append(
             {
-                "step": _step("scaled_dot_product_attention", known),
+                "step": _step("scaled_dot_product_attention", references),
                 "n": n,
                 "yours_ms": None,
-                "right_ms": json_numbers.number(spent),
+                "right_ms": json_numbers.number(seconds),
                 "yours_mb": None,
                 "matrix_mb": cost.matrix_mb(n),
             }
@@ -164,7 +157,7 @@ def _cost() -> list[dict[str, Any]]:
     return points
 
 
-def _step(function: str, known: dict[str, Any]) -> dict[str, Any]:
-    kata = known[function][1]
+def _step(function: str, references: dict[str, Any]) -> dict[str, Any]:
+    kata = references[function][1]
     file = f"reference/{kata.file}"
     return {"function": function, "file": file, "kata": kata.name, "state": "frozen", "right": []}

@@ -1,4 +1,4 @@
-"""Tensors as JSON, which has no word for NaN or infinity."""
+"""Tensors as JSON, which has no word for NaN or infinity; and whether two tensors agree."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from typing import Any
 
 import torch
 
+from attention_katas.devices import Device
+
 # What a picture may cost on the wire; the largest that a panel draws is 16 x 16.
 CELLS = 4096
 
 
 def cells(tensor: torch.Tensor) -> Any:
-    """Nested lists of numbers, with "nan", "inf" and "-inf" in the place of what is none."""
+    """Nested lists of numbers in the shape of the tensor, any shape of at most CELLS entries.
+
+    "nan", "inf" and "-inf" stand for what is no number. A larger tensor gives an empty list.
+    """
     values = tensor.detach().to(torch.float64) if tensor.numel() <= CELLS else torch.zeros(0)
-    return _worded(values.tolist())
+    return _as_json(values.tolist())
 
 
 def number(value: float) -> float | str:
-    """One number, or the word for it."""
+    """One number, to seven digits, or the word for it."""
     if math.isnan(value):
         return "nan"
     if math.isinf(value):
@@ -26,26 +31,31 @@ def number(value: float) -> float | str:
     return float(f"{value:.7g}")
 
 
-def _worded(value: Any) -> Any:
-    return [_worded(item) for item in value] if isinstance(value, list) else number(float(value))
+def _as_json(value: Any) -> Any:
+    return [_as_json(item) for item in value] if isinstance(value, list) else number(float(value))
 
 
-def close(mine: torch.Tensor, right: torch.Tensor) -> bool:
-    """As the judge compares values in float64: NaN and infinities in the same places, and 1e-6."""
-    if mine.shape != right.shape:
+def close(answer: torch.Tensor, expected: torch.Tensor) -> bool:
+    """Whether two tensors of any shape agree as the judge compares float64 on the CPU.
+
+    The shapes are equal, NaN and infinities stand in the same places, and all other entries hold
+    |answer - expected| <= tolerance * (1 + |expected|).
+    """
+    if answer.shape != expected.shape:
         return False
-    mine, right = mine.detach().double(), right.detach().double()
-    odd = ~torch.isfinite(right)
-    if not torch.equal(odd, ~torch.isfinite(mine)):
+    answer, expected = answer.detach().double(), expected.detach().double()
+    infinite = ~torch.isfinite(expected)
+    if not torch.equal(infinite, ~torch.isfinite(answer)):
         return False
-    if not torch.equal(torch.nan_to_num(mine[odd]), torch.nan_to_num(right[odd])):
+    if not torch.equal(torch.nan_to_num(answer[infinite]), torch.nan_to_num(expected[infinite])):
         return False
-    gap, allowed = (mine - right)[~odd].abs(), 1e-6 + 1e-6 * right[~odd].abs()
-    return bool((gap <= allowed).all())
+    gap = (answer - expected)[~infinite].abs()
+    tolerance = Device("cpu").tolerance(torch.float64)
+    return bool((gap <= tolerance * (1 + expected[~infinite].abs())).all())
 
 
-def near(mine: torch.Tensor, right: torch.Tensor) -> bool:
-    """The same for float32, in which much is added up in another order."""
-    return mine.shape == right.shape and torch.allclose(
-        mine.detach().double(), right.detach().double(), rtol=1e-3, atol=1e-4
+def near(answer: torch.Tensor, expected: torch.Tensor) -> bool:
+    """Whether two tensors of any shape agree as float32 does after long sums in another order."""
+    return answer.shape == expected.shape and torch.allclose(
+        answer.detach().double(), expected.detach().double(), rtol=1e-3, atol=1e-4
     )

@@ -1,13 +1,12 @@
-"""Opens the page in a browser, so that nobody else gets to see its token.
+"""Opens the page in a browser without showing its token to other users of the machine.
 
-Whatever is on a command line, every user of the machine can read. So the browser gets the name of a
-file that only this user can, and the file leads to the page.
+Every user can read the command line of every process. So the browser gets the name of a file that
+only this user can read, and the file redirects to the page.
 """
 
 from __future__ import annotations
 
 import contextlib
-import html
 import os
 import shutil
 import subprocess
@@ -18,54 +17,58 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from attention_katas.lab import pages
+
 PATIENCE = 30.0  # seconds in which a browser has to have asked for the page
 WITH_PYTHON = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
-LEADS = """<!doctype html>
-<meta charset="utf-8">
-<meta name="referrer" content="no-referrer">
-<meta http-equiv="refresh" content="0; url={address}">
-<title>The lab</title>
-<p><a href="{address}">The lab</a></p>
-"""
 
 
-class Door:
-    """A file that leads to `address`, until somebody has come in or it is closed."""
+class RedirectFile:
+    """A private file that redirects to `address`; it is deleted by `close` and after `open`."""
 
     def __init__(self, address: str) -> None:
+        """Write the file. Raises OSError."""
         self._folder = Path(tempfile.mkdtemp(prefix="kata-lab-"))  # 0700
         self.path = self._folder / "open.html"
         with os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-            out.write(LEADS.format(address=html.escape(address, quote=True)))
+            out.write(pages.redirect(address))
 
-    def open(self, came_in: threading.Event, failed: Callable[[], None]) -> None:
-        """Launch a browser and do not wait for it: `failed` is called if nobody comes in."""
-        waiting = (came_in, failed)
-        threading.Thread(target=self._lead, args=waiting, name="door", daemon=True).start()
+    def open(self, opened: threading.Event, failed: Callable[[], None]) -> None:
+        """Launch a browser and return at once.
 
-    def _lead(self, came_in: threading.Event, failed: Callable[[], None]) -> None:
-        process = launched(self.path.as_uri())
-        until = time.monotonic() + PATIENCE
-        while process and not process.poll() and time.monotonic() < until:
-            # The browser may be the process that was launched, or one that it has told.
-            if came_in.wait(0.1):
+        opened: set by the server when a browser asks for the page.
+        failed: called from another thread if none does.
+        """
+        arguments = (opened, failed)
+        threading.Thread(target=self._open, args=arguments, name="browser", daemon=True).start()
+
+    def _open(self, opened: threading.Event, failed: Callable[[], None]) -> None:
+        process = launch_browser(self.path.as_uri())
+        deadline = time.monotonic() + PATIENCE
+        while process and not process.poll() and time.monotonic() < deadline:
+            # The browser may be this process, or another one that this process has asked.
+            if opened.wait(0.1):
                 break
-        if not came_in.is_set():
+        if not opened.is_set():
             failed()
         self.close()
         if process:
             process.wait()  # however long the browser stays
 
     def close(self) -> None:
+        """Delete the file."""
         with contextlib.suppress(OSError):
             shutil.rmtree(self._folder)
 
 
-def launched(address: str) -> subprocess.Popen[bytes] | None:
-    """Whatever opens pages here, away from this terminal: Ctrl-C is for us alone."""
-    with_python = [sys.executable, "-I", "-c", WITH_PYTHON]  # nothing of this folder
-    own = {"darwin": "open", "win32": ""}.get(sys.platform, "xdg-open")
-    command = [own] if own and shutil.which(own) else with_python
+def launch_browser(address: str) -> subprocess.Popen[bytes] | None:
+    """Start what opens pages on this system, or None if that cannot be started.
+
+    It runs in a session of its own: Ctrl-C in this terminal does not reach it.
+    """
+    with_python = [sys.executable, "-I", "-c", WITH_PYTHON]  # -I: no module of this folder
+    opener = {"darwin": "open", "win32": ""}.get(sys.platform, "xdg-open")
+    command = [opener] if opener and shutil.which(opener) else with_python
     try:
         return subprocess.Popen(
             [*command, address],

@@ -26,11 +26,12 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from attention_katas.lab import pages
 from attention_katas.lab.lab import Lab
 
 PAGE = Path(__file__).parent / "page"
+HTML = "text/html; charset=utf-8"
 KINDS = {
-    ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
@@ -49,14 +50,6 @@ HEADERS = {
 }
 ASKED_CAP = 16 << 10  # bytes of one request
 REFUSED = 4403
-HOW_TO_OPEN = "Open the address that `kata lab` printed: it ends in a token that is new each time."
-CLOSED = f"""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>The lab</title>
-<script type="module" src="reload.js"></script>
-<p>{HOW_TO_OPEN}</p>
-"""
 NO_TEXT = 1003
 
 
@@ -96,12 +89,12 @@ def application(lab: Lab, port: int, token: str) -> Starlette:
 
     async def index(request: Request) -> Response:
         if not known(request.query_params.get("token")):
-            return Response(CLOSED, 403, HEADERS, KINDS[".html"])
-        return await file(request)
+            return Response(pages.closed(), 403, HEADERS, HTML)
+        return Response(pages.index(), 200, HEADERS, HTML)
 
     async def file(request: Request) -> Response:
-        name = request.path_params.get("name", "index.html")
-        path = next((each for each in PAGE.iterdir() if each.name == name), None)
+        name = request.path_params["name"]
+        path = next((entry for entry in PAGE.iterdir() if entry.name == name), None)
         if path is None or path.suffix not in KINDS or not path.is_file():
             return PlainTextResponse("There is no such file.", 404, HEADERS)
         return Response(path.read_bytes(), 200, HEADERS, KINDS[path.suffix])
@@ -162,21 +155,21 @@ def _written(message: dict[str, Any]) -> str:
     try:
         return json.dumps(message, allow_nan=False, separators=(",", ":"))
     except (ValueError, TypeError) as error:
-        told = {name: message.get(name) for name in ("event", "panel", "id")}
-        return json.dumps({**told, "unclear": f"a fault of this program: {error}"})
+        head = {name: message.get(name) for name in ("event", "panel", "id")}
+        return json.dumps({**head, "unclear": f"a fault of this program: {error}"})
 
 
 def listen(port: int) -> socket.socket:
     """A socket on 127.0.0.1; port 0 takes any that is free. Raises OSError."""
-    found = socket.socket()
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind(("127.0.0.1", port))
+        listening.bind(("127.0.0.1", port))
     except OSError:
-        found.close()
+        listening.close()
         raise
-    found.listen(64)
-    return found
+    listening.listen(64)
+    return listening
 
 
 def server(app: ASGIApp) -> uvicorn.Server:

@@ -43,6 +43,11 @@ def safe(text: str) -> str:
     """
     if "GITHUB_ACTIONS" in os.environ:
         text = text.replace("::", ": :").replace("##[", "# #[")
+    return printable(text)
+
+
+def printable(text: str) -> str:
+    """Text with control characters spelled out, except for line ends and tabs."""
     return "".join(
         sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode()
         for sign in text

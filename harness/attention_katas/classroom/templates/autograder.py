@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FEEDBACK = "@feedback@"
+FEEDBACK = "[[ course.feedback ]]"
 SECONDS = 600  # Classroom 50 ends a job after 15 minutes, installing included
 
 
@@ -43,7 +43,7 @@ def grade() -> int:
             FEEDBACK,
         ]
         for pack in sorted((HERE / "set").glob("*/pack.toml")):  # katas of the teacher's own
-            command += ["@option@", os.fspath(pack.parent)]
+            command += ["[[ course.option ]]", os.fspath(pack.parent)]
         return subprocess.run(command, check=False, timeout=SECONDS).returncode
 
 

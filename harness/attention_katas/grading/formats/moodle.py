@@ -19,9 +19,13 @@ skips. Points are whole numbers, so that no decimal sign can be misread.
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment
 
 from attention_katas.errors import KataError
 from attention_katas.grading.formats import About
@@ -29,6 +33,7 @@ from attention_katas.grading.formats._sheet import Sheet, absent, changes, numbe
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats.text import LAST, lines
 from attention_katas.grading.results import Result, Student, redacted
+from attention_katas.render import templates
 
 SUMMARY = "grading worksheet of Moodle, filled in"
 FILE = "moodle.csv"
@@ -36,7 +41,24 @@ CLASS = True
 TEACHER = True
 
 MOST_COMMENT = 20_000  # Excel holds 32,767 characters in a cell
+
 _PARTICIPANT = re.compile(r"(\d+)\s*$")
+
+
+@dataclass(frozen=True)
+class CommentRow:
+    """One line of a comment. indent: in columns."""
+
+    indent: int
+    text: str
+
+    @property
+    def size(self) -> int:
+        """Characters as HTML, in which a backslash is written `&#92;`."""
+        return 6 * self.indent + len(html.escape(self.text)) + 4 * self.text.count("\\")
+
+
+CUT = CommentRow(0, "...")
 
 
 def check(about: About) -> None:
@@ -99,18 +121,24 @@ def _may_write(comment: str) -> bool:
 
 
 def _comment(result: Result, about: About) -> str:
-    rows: list[str] = []
+    """What the student is told, as HTML of at most about MOST_COMMENT characters."""
+    rows: list[CommentRow] = []
     size = 0
     for indent, text in lines(redacted(result, about.feedback), about):
-        bare = text.expandtabs(4).lstrip()
-        indent += len(text.expandtabs(4)) - len(bare)
-        row = "&nbsp;" * indent + html.escape(bare).replace("\\", "&#92;")
-        size += len(row)
-        if size > MOST_COMMENT and text != LAST:
-            row = "..."
-        if rows[-1:] != ["..."] or row != "...":
+        expanded = text.expandtabs(4)
+        bare = expanded.lstrip()
+        row = CommentRow(indent + len(expanded) - len(bare), bare)
+        size += row.size
+        if size <= MOST_COMMENT or text == LAST:
             rows.append(row)
-    return f"<p>{'<br>'.join(rows)}</p>"
+        elif rows[-1:] != [CUT]:
+            rows.append(CUT)
+    return _environment().get_template("moodle_comment.html").render(rows=rows)
+
+
+@functools.cache
+def _environment() -> Environment:
+    return templates.html(__package__)
 
 
 def _named(sheet: Sheet, grade: int, mails: Sequence[int]) -> int:

@@ -5,7 +5,7 @@ regrade    two runs side by side: whose grade changed though the code did not
 alike      code of the same form
 anonymous  numbers instead of names
 findings   all of that together, as plain data
-page       ... as an HTML page, of the pieces in `pieces`
+page       ... as an HTML page: page_* compute views of it, templates/ lay them out
 table      ... as CSV
 screen     ... as a few lines on the terminal
 """

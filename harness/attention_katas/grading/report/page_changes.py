@@ -1,117 +1,116 @@
-"""Parts of the page: what changed since an earlier grading; loud is what should not have."""
+"""Sections of the page: what changed since an earlier grading; loud is what should not have."""
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from attention_katas.grading.ledger import Run
 from attention_katas.grading.report.findings import Report
-from attention_katas.grading.report.pieces import many, name, p, section, table, text, when, who
+from attention_katas.grading.report.pieces import NameList, Rows, first_rows, name_list
 from attention_katas.grading.report.regrade import Change, Difference
 
-KINDS = 8
+KINDS = 8  # of what changes have in common
 
 
-def regraded(report: Report) -> str:
-    """First of all: grades that changed though the code did not."""
+@dataclass(frozen=True)
+class ChangeLine:
+    """A grade of one student that changed."""
+
+    name: str
+    change: Change
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Changes of one kata for the same reasons."""
+
+    kata: str
+    reasons: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class RegradedView:
+    """Grades that changed though the code did not.
+
+    earlier: the run that is compared with.
+    same: how many did not change.
+    lower, higher: how many changed, and in which direction.
+    kinds: what they have in common, the most frequent first.
+    """
+
+    earlier: Run
+    same: int
+    students: int
+    lower: int
+    higher: int
+    kinds: list[Kind]
+    lines: Rows[ChangeLine]
+
+
+@dataclass(frozen=True)
+class SinceView:
+    """Changes that are as they should be.
+
+    earlier: the run that is compared with.
+    origin: where that one took its hand-ins from, if it is another place and may be shown.
+    revalued_katas: katas with points that moved only because they are worth other points.
+    moved: other points for other code.
+    """
+
+    difference: Difference
+    earlier: Run
+    origin: str
+    revalued_katas: list[str]
+    moved: Rows[ChangeLine]
+    newcomers: NameList
+    missing: NameList
+
+
+def regraded(report: Report) -> RegradedView | None:
+    """Grades that changed though the code did not; None if there is nothing to compare with."""
     difference = report.difference
     if difference is None:
-        return ""
-    earlier = f"the grading of {when(difference.before.run)}"
-    found = difference.same_code
-    if not found:
-        return p(
-            f"✓ No grade changed for the same code since {earlier}; "
-            f"{many(difference.same, 'grade')} compared. <a href='#since'>What else is new</a>",
-            "calm",
-        )
-    less = sum(one.less for one in found)
-    people = len({one.student for one in found})
-    title = f"⚠ {many(len(found), 'grade')} changed, and the code did not"
-    told = (
-        f"Compared with {earlier}, {many(people, 'student')} would get another grade for the same "
-        f"code: {less:,} lower, {len(found) - less:,} higher. Look at this before you publish."
-    )
-    return section(
-        "regraded", title, p(told), _why(found), _changes(report, found, True), kind="loud"
+        return None
+    changes = difference.same_code
+    lower = sum(change.less for change in changes)
+    return RegradedView(
+        earlier=difference.before.run,
+        same=difference.same,
+        students=len({change.student for change in changes}),
+        lower=lower,
+        higher=len(changes) - lower,
+        kinds=_kinds(changes),
+        lines=_lines(report, changes),
     )
 
 
-def _why(found: Sequence[Change]) -> str:
-    """What the changes of each kata have in common."""
-    counts: dict[tuple[str, tuple[str, ...]], int] = {}
-    for one in found:
-        counts[one.kata, one.why] = counts.get((one.kata, one.why), 0) + 1
-    lines = [
-        f"<li><b>{count:,}</b> in {text(kata)}: {text(', '.join(why))}</li>"
-        for (kata, why), count in sorted(counts.items(), key=lambda item: -item[1])[:KINDS]
-    ]
-    return f"<ul>{''.join(lines)}</ul>\n"
+def _kinds(changes: Sequence[Change]) -> list[Kind]:
+    counts = collections.Counter((change.kata, change.why) for change in changes)
+    return [Kind(kata, reasons, count) for (kata, reasons), count in counts.most_common(KINDS)]
 
 
-def _changes(report: Report, found: Sequence[Change], why: bool = False) -> str:
-    heads = ("student", "kata", "#before", "#now", *(("what else differs",) if why else ()))
-    lines = [
-        [
-            name(report, one.student),
-            text(one.kata),
-            _points(one.before),
-            f"<strong>{_points(one.now)}</strong> of {one.worth} {_arrow(one)}",
-            *([text(", ".join(one.why))] if why else []),
-        ]
-        for one in found
-    ]
-    return table(heads, lines)
+def _lines(report: Report, changes: Sequence[Change]) -> Rows[ChangeLine]:
+    return first_rows([ChangeLine(report.names[change.student], change) for change in changes])
 
 
-def _arrow(one: Change) -> str:
-    if one.before == one.now:
-        return "="
-    return "▼" if one.less else "▲"
-
-
-def _points(points: int | None) -> str:
-    return "not graded" if points is None else str(points)
-
-
-def since(report: Report) -> str:
-    """Changes that are as they should be."""
+def since(report: Report) -> SinceView | None:
+    """What else is new; None if there is nothing to compare with."""
     difference = report.difference
     if difference is None:
-        return ""
-    run = difference.before.run
-    before = f"graded {when(run)}"
-    if not report.anonymous and run.origin != report.run.origin:
-        before += f", from {text(run.origin)}"
-    told = [p(f"Compared with what was {before}. {_summary(difference)}", "soft")]
-    moved = [one for one in difference.resubmitted if one.before != one.now]
-    moved.sort(key=lambda one: (not one.less, (one.now or 0) - (one.before or 0)))
-    if moved:
-        told += ["<h3>Other code, other points</h3>\n", _changes(report, moved)]
-    for title, students in (
-        ("Not there before", difference.newcomers),
-        ("There before, not now", difference.missing),
-    ):
-        if students:
-            told += [f"<h3>{title} <small>{len(students):,}</small></h3>\n", who(report, students)]
-    return section("since", "Since the last grading", *told)
-
-
-def _summary(difference: Difference) -> str:
-    facts = [
-        f"{many(len(difference.resubmitted), 'kata')} handed in with other code",
-        f"{len(difference.graded_now):,} graded now that could not be before",
-        f"{difference.same:,} with the same code and the same points",
-    ]
-    if difference.waiting:
-        facts.append(f"{difference.waiting:,} not judged in one of the two, which says nothing")
-    if difference.revalued:
-        names = ", ".join(sorted({one.kata for one in difference.revalued}))
-        facts.append(
-            f"{many(len(difference.revalued), 'grade')} of {text(names)} moved only because it is "
-            f"worth other points"
-        )
-    if difference.katas_new:
-        facts.append(f"new katas: {text(', '.join(difference.katas_new))}")
-    if difference.katas_gone:
-        facts.append(f"no longer graded: {text(', '.join(difference.katas_gone))}")
-    return "; ".join(facts) + "."
+        return None
+    earlier = difference.before.run
+    moved = [change for change in difference.resubmitted if change.before != change.now]
+    moved.sort(key=lambda change: (not change.less, (change.now or 0) - (change.before or 0)))
+    elsewhere = not report.anonymous and earlier.origin != report.run.origin
+    return SinceView(
+        difference=difference,
+        earlier=earlier,
+        origin=earlier.origin if elsewhere else "",
+        revalued_katas=sorted({change.kata for change in difference.revalued}),
+        moved=_lines(report, moved),
+        newcomers=name_list(report, difference.newcomers),
+        missing=name_list(report, difference.missing),
+    )

@@ -1,176 +1,212 @@
-"""Parts of the page: how each kata went, what the class believes, where it is stuck."""
+"""Sections of the page: how each kata went, what the class believes, where it is stuck."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from attention_katas.grading.report import rows
 from attention_katas.grading.report.findings import SHARES, Held, KataPart, Report, ordered_by_count
 from attention_katas.grading.report.pieces import (
     ROWS,
-    bar,
+    Column,
+    NameList,
+    Rows,
+    Share,
     columns,
-    many,
-    p,
-    percent,
-    section,
-    table,
-    text,
-    who,
+    first_rows,
+    name_list,
 )
+from attention_katas.grading.report.rows import Misconception
 from attention_katas.verdict import data as v
 
-BARS, CHECKS = 6, 8
-# What is known of a failure, in a line for who has not read the code.
-MEANS = {
-    rows.EARLIER: "right as soon as the work that it builds on is right: look there first",
-    rows.SYMPTOMS: "wrong as no mistake that the judge knows; it told which properties break",
-    rows.UNNAMED: "nothing could be said beyond which check fails: often an exception",
-    rows.UNFINISHED: "what is written is right so far; the rest is still the stub",
-    rows.NOT_RUN: 'broken, crashed, timed out or out of memory: <a href="#halted">each and why</a>',
-}
+BARS, CHECKS = 6, 8  # misconceptions of a kata before the fold; checks that fail most
 # How a segment of a bar is drawn; words stand beside it.
 SEGMENTS = {v.PASSED: "passed", v.NOT_STARTED: "empty", v.COULD_NOT_GRADE: "unknown"}
+# What says least stands last in the bar of a kata.
+LAST = (v.NOT_STARTED, v.COULD_NOT_GRADE)
+# The template explains a failure without a named mistake by the code of what is known of it.
+CAUSES = {
+    rows.EARLIER: "earlier",
+    rows.SYMPTOMS: "symptoms",
+    rows.UNNAMED: "unnamed",
+    rows.UNFINISHED: "unfinished",
+    rows.NOT_RUN: "not run",
+}
 
 
-def katas(report: Report) -> str:
-    return section("katas", "Each kata", *(_kata(part) for part in report.katas))
+@dataclass(frozen=True)
+class Segment:
+    """Students with the same outcome. kind: how the segment is drawn, one of SEGMENTS."""
+
+    outcome: str
+    kind: str
+    share: Share
 
 
-def _kata(part: KataPart) -> str:
-    total = sum(part.outcomes.values())
-    stack = "".join(
-        f'<i class="{SEGMENTS.get(name, "failed")}" '
-        f'style="width:{percent(part.outcomes[name], total)}"></i>'
-        for name in _drawn(part)
-    )
-    words = "".join(
-        f'<li class="{SEGMENTS.get(name, "failed")}">{part.outcomes[name]:,} {name}</li>'
-        for name in _drawn(part)
-    )
-    mean = "–" if part.mean is None else f"{part.mean:.1f}"
-    return (
-        f'<article class="kata">\n<h3>{text(part.title)} <code>{text(part.name)}</code></h3>\n'
-        f"<div><p>mean {mean} of {part.worth} points</p>"
-        f'<div class="stack" aria-hidden="true">{stack}</div>'
-        f'<ul class="legend">{words}</ul></div>\n'
-        + columns(
-            zip(SHARES, part.shares(), strict=True),
-            f"students by share of the points of {part.name}",
-        )
-        + "</article>\n"
-    )
+@dataclass(frozen=True)
+class KataView:
+    """How one kata went.
+
+    part: its name, title and points.
+    segments: outcomes, passed first.
+    points: students by share of the points.
+    """
+
+    part: KataPart
+    segments: list[Segment]
+    points: list[Column]
 
 
-def _drawn(part: KataPart) -> list[str]:
-    """Outcomes in the order of the bar: passed first, what says least last."""
-    last = (v.NOT_STARTED, v.COULD_NOT_GRADE)
-    names = [name for name in v.OUTCOMES if name not in last] + list(last)
-    return [name for name in names if part.outcomes[name]]
+@dataclass(frozen=True)
+class Belief:
+    """A misconception, and who of those that failed has it."""
+
+    misconception: Misconception
+    share: Share
+    students: NameList
 
 
-def misconceptions(report: Report) -> str:
-    parts = [part for part in report.katas if part.wrong]
-    if not parts:
-        return section("misconceptions", "What they believe", p("Nobody failed."))
-    intro = p(
-        "Mistakes that the judge knows by name, with the question that a tutor would ask. The "
-        "share is of those whose code was judged and failed: who wrote nothing is not among them. "
-        "Who made two counts for both.",
-        "soft",
-    )
-    return section(
-        "misconceptions", "What they believe", intro, *(_believed(report, part) for part in parts)
-    )
+@dataclass(frozen=True)
+class Nameless:
+    """Failures without a named mistake.
+
+    label: what is known of them.
+    cause: the code of that, one of CAUSES.
+    """
+
+    label: str
+    cause: str
+    share: Share
+    students: NameList
 
 
-def _believed(report: Report, part: KataPart) -> str:
-    shown = "".join(_held(report, part, one) for one in part.held[:BARS])
-    rest = part.held[BARS:]
-    if rest:
-        shown += (
-            f"<li><details><summary>{len(rest)} rarer ones</summary><ol class='bars'>"
-            + "".join(_held(report, part, one) for one in rest)
-            + "</ol></details></li>"
-        )
-    apart = "".join(
-        f'<li class="apart"><div class="label">{text(kind)}'
-        f'<p class="soft">{MEANS[kind]}</p></div>'
-        f"{_counted(len(students), part.wrong)}{who(report, students)}</li>\n"
-        for kind, students in ordered_by_count(part.apart)
-    )
-    return (
-        f"<h3>{text(part.title)} <small>{part.wrong:,} failed, {part.named:,} with a named "
-        f"mistake</small></h3>\n<ol class='bars'>\n{shown}{apart}</ol>\n"
-    )
+@dataclass(frozen=True)
+class BeliefsView:
+    """The misconceptions of one kata.
+
+    frequent: shown at once.
+    rarer: behind a fold.
+    nameless: failures without a named mistake.
+    """
+
+    part: KataPart
+    frequent: list[Belief]
+    rarer: list[Belief]
+    nameless: list[Nameless]
 
 
-def _held(report: Report, part: KataPart, held: Held) -> str:
-    one = held.misconception
-    head = f"<code>{text(one.function)}</code> " if one.function else ""
-    kind = "another convention: it " if one.convention else ""
-    return (
-        f'<li><div class="label">{head}{kind}{text(one.title)}'
-        f'<p class="soft">{text(one.ask)} <code>{text(one.id)}</code></p></div>'
-        f"{_counted(len(held.students), part.wrong)}{who(report, held.students)}</li>\n"
-    )
+@dataclass(frozen=True)
+class Stop:
+    """Students who are stuck at the same check."""
+
+    check: str
+    count: int
+    students: NameList
 
 
-def _counted(count: int, whole: int) -> str:
-    """A bar, and what it says in words."""
-    share = f"{100 * count / whole:.0f} %" if whole else ""
-    return (
-        f'{bar(count, whole)}<span class="n">{count:,}<small> of {whole:,}, {share}</small></span>'
-    )
+@dataclass(frozen=True)
+class Step:
+    """Students whose first kata that is not passed is this one. stops: the largest first."""
+
+    title: str
+    share: Share
+    stops: list[Stop]
 
 
-def stuck(report: Report) -> str:
-    people = len(report.graded.people)
-    open_ = [part for part in report.katas if part.how_many_stuck]
-    intro = p(
-        f"The first kata that each has not passed, and the first check that fails there. "
-        f"{many(len(report.done), 'student')} passed everything, {len(report.nothing):,} wrote "
-        f"nothing at all.",
-        "soft",
-    )
-    steps = "".join(
-        f'<li><div class="label">{text(part.title)}</div>{_counted(part.how_many_stuck, people)}'
-        f"{_stops(report, part)}</li>\n"
-        for part in open_
-    )
-    nothing = who(report, report.nothing) if report.nothing else ""
-    if nothing:
-        steps += (
-            f'<li class="apart"><div class="label">wrote nothing</div>'
-            f"{_counted(len(report.nothing), people)}{nothing}</li>\n"
-        )
-    inside = f"<ol class='bars'>\n{steps}</ol>\n" if steps else ""
-    return section("stuck", "Who is stuck where", intro, inside, _hard_checks(report))
+@dataclass(frozen=True)
+class HardCheck:
+    """A check that many fail. share: of those who failed the kata."""
+
+    title: str
+    kata: str
+    share: Share
 
 
-def _stops(report: Report, part: KataPart) -> str:
-    """At which check most stop; and, behind a fold, who at which."""
-    stops = ordered_by_count(part.stuck)
-    most, there = stops[0]
-    lines = "".join(
-        f"<dt>{text(stop)} <small>{len(students):,}</small></dt><dd>{who(report, students)}</dd>"
-        for stop, students in stops[:ROWS]
-    )
-    return (
-        f'<div class="who">mostly: {text(most)} ({len(there):,})'
-        f"<details><summary>all of them, and who</summary><dl>{lines}</dl></details></div>"
-    )
+@dataclass(frozen=True)
+class StuckView:
+    """Where students are stuck.
+
+    complete: how many passed every kata.
+    empty, empty_names: who wrote nothing.
+    """
+
+    complete: int
+    empty: Share
+    empty_names: NameList
+    steps: list[Step]
+    checks: Rows[HardCheck]
 
 
-def _hard_checks(report: Report) -> str:
-    """The checks that most fail, of all katas."""
-    found = [(count, part, title) for part in report.katas for title, count in part.checks.items()]
-    found.sort(key=lambda one: (-one[0], one[1].name, one[2]))
-    lines = [
-        [text(title), text(part.name), f"{count:,}", f"{100 * count / part.wrong:.0f} %"]
-        for count, part, title in found[:CHECKS]
-        if part.wrong
+def katas(report: Report) -> list[KataView]:
+    """How each kata went."""
+    return [
+        KataView(part, _segments(part), columns(zip(SHARES, part.shares(), strict=True)))
+        for part in report.katas
     ]
-    if not lines:
-        return ""
-    return "<h3>Checks that fail most</h3>\n" + table(
-        ("check", "kata", "#failing", "#of those who failed"), lines
+
+
+def _segments(part: KataPart) -> list[Segment]:
+    total = sum(part.outcomes.values())
+    outcomes = [outcome for outcome in v.OUTCOMES if outcome not in LAST] + list(LAST)
+    return [
+        Segment(outcome, SEGMENTS.get(outcome, "failed"), Share(part.outcomes[outcome], total))
+        for outcome in outcomes
+        if part.outcomes[outcome]
+    ]
+
+
+def misconceptions(report: Report) -> list[BeliefsView]:
+    """The misconceptions of each kata that somebody failed."""
+    return [_beliefs(report, part) for part in report.katas if part.wrong]
+
+
+def _beliefs(report: Report, part: KataPart) -> BeliefsView:
+    beliefs = [_belief(report, part, entry) for entry in part.held]
+    nameless = [
+        Nameless(
+            label, CAUSES[label], Share(len(students), part.wrong), name_list(report, students)
+        )
+        for label, students in ordered_by_count(part.apart)
+    ]
+    return BeliefsView(part, beliefs[:BARS], beliefs[BARS:], nameless)
+
+
+def _belief(report: Report, part: KataPart, entry: Held) -> Belief:
+    share = Share(len(entry.students), part.wrong)
+    return Belief(entry.misconception, share, name_list(report, entry.students))
+
+
+def stuck(report: Report) -> StuckView:
+    """The first kata that each student has not passed, and the check that fails there."""
+    people = len(report.graded.people)
+    steps = [
+        Step(part.title, Share(part.how_many_stuck, people), _stops(report, part.stuck))
+        for part in report.katas
+        if part.how_many_stuck
+    ]
+    return StuckView(
+        complete=len(report.done),
+        empty=Share(len(report.nothing), people),
+        empty_names=name_list(report, report.nothing),
+        steps=steps,
+        checks=first_rows(_hard_checks(report)),
     )
+
+
+def _stops(report: Report, stuck: Mapping[str, list[str]]) -> list[Stop]:
+    return [
+        Stop(check, len(students), name_list(report, students))
+        for check, students in ordered_by_count(stuck)[:ROWS]
+    ]
+
+
+def _hard_checks(report: Report) -> list[HardCheck]:
+    """The checks that fail most, of all katas."""
+    checks = [
+        HardCheck(title, part.name, Share(count, part.wrong))
+        for part in report.katas
+        for title, count in part.checks.items()
+    ]
+    checks.sort(key=lambda check: (-check.share.count, check.kata, check.title))
+    return [check for check in checks[:CHECKS] if check.share.whole]

@@ -1,118 +1,118 @@
-"""Parts of the page: what the teacher should look at, one by one."""
+"""Sections of the page: what the teacher should look at, one by one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from attention_katas.grading.report.findings import Report
-from attention_katas.grading.report.pieces import NAMES, many, name, p, section, table, text
-from attention_katas.grading.report.similarity import RIGHT_SIZE, WRONG_SIZE, Likeness
+from attention_katas.grading.report.pieces import NameList, Rows, first_rows, name_list
+from attention_katas.grading.report.similarity import RIGHT_SIZE, WRONG_SIZE, Alike, Likeness
 
 
-def lost(report: Report) -> str:
-    if not report.lost:
-        return ""
-    lines = [[name(report, student), text(kata), text(said)] for student, kata, said in report.lost]
-    return section(
-        "lost",
-        f"Could not be graded <small>{len(lines):,}</small>",
-        p(
-            "A fault of ours or of the machine, or the grading was stopped before. It costs nobody "
-            "a point, and the same <code>kata grade</code> tries again.",
-            "soft",
-        ),
-        table(("student", "kata", "why"), lines),
-    )
+@dataclass(frozen=True)
+class LostLine:
+    """A kata of one student that could not be graded."""
+
+    name: str
+    kata: str
+    reason: str
 
 
-def remarks(report: Report) -> str:
+@dataclass(frozen=True)
+class RemarkLine:
+    """What was noted about the hand-in of one student."""
+
+    name: str
+    remarks: Sequence[str]
+
+
+@dataclass(frozen=True)
+class RemarksView:
+    """Hand-ins with a remark. counts: kinds of remarks, the most frequent first."""
+
+    lines: Rows[RemarkLine]
+    counts: list[tuple[str, int]]
+    students: int
+
+
+@dataclass(frozen=True)
+class AuditLine:
+    """Something that the code of one student did, and in which katas."""
+
+    name: str
+    event: str
+    katas: Sequence[str]
+
+
+@dataclass(frozen=True)
+class AuditView:
+    """What Python noted while code ran. lines: None without names."""
+
+    lines: Rows[AuditLine] | None
+    students: int
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    """Students whose code is alike, and the katas in which it is."""
+
+    students: NameList
+    katas: Sequence[Likeness]
+
+
+@dataclass(frozen=True)
+class AlikeView:
+    """Code of the same form.
+
+    groups: None without names.
+    count: of the groups.
+    forms: how many forms were left out, and why.
+    right_size, wrong_size: nodes of the syntax tree from which on a likeness is counted.
+    """
+
+    groups: Rows[GroupLine] | None
+    count: int
+    forms: Alike
+    right_size: int = RIGHT_SIZE
+    wrong_size: int = WRONG_SIZE
+
+
+def lost(report: Report) -> Rows[LostLine] | None:
+    """What could not be graded; None if all could."""
+    lines = [LostLine(report.names[student], kata, reason) for student, kata, reason in report.lost]
+    return first_rows(lines) if lines else None
+
+
+def remarks(report: Report) -> RemarksView | None:
+    """Remarks about hand-ins; None if there are none."""
     if not report.remarks:
-        return ""
-    counts = report.remark_counts().most_common()
+        return None
     lines = [
-        [name(report, student), text("; ".join(said))] for student, said in report.remarks.items()
+        RemarkLine(report.names[student], remarks) for student, remarks in report.remarks.items()
     ]
-    return section(
-        "remarks",
-        f"Hand-ins with a remark <small>{len(lines):,}</small>",
-        p(", ".join(f"{count:,} × {text(kind)}" for kind, count in counts), "soft"),
-        table(("student", "remark"), lines),
-    )
+    return RemarksView(first_rows(lines), report.remark_counts().most_common(), len(lines))
 
 
-def audit(report: Report) -> str:
+def audit(report: Report) -> AuditView | None:
+    """Events that the audit hook noted, by student and event; None if there are none."""
     if not report.audited:
-        return ""
-    events: dict[tuple[str, str], list[str]] = {}
-    for student, kata, told in report.audited:
-        for event in told:
-            events.setdefault((student, event), []).append(kata)
-    students = {student for student, _, _ in report.audited}
-    title = f"Odd things that code did <small>{many(len(students), 'student')}</small>"
-    intro = p(
-        "What Python noted while the code ran. None of it changed a grade, and some of it is "
-        "harmless: a reason to open the file.",
-        "soft",
-    )
-    if report.anonymous:
-        return section("odd", title, intro, p("The report with names says who."))
+        return None
+    katas: dict[tuple[str, str], list[str]] = {}
+    for student, kata, events in report.audited:
+        for event in events:
+            katas.setdefault((student, event), []).append(kata)
     lines = [
-        [name(report, student), text(event), text(", ".join(katas))]
-        for (student, event), katas in events.items()
+        AuditLine(report.names[student], event, katas[student, event]) for student, event in katas
     ]
-    return section("odd", title, intro, table(("student", "what", "in"), lines))
+    students = len({student for student, _, _ in report.audited})
+    return AuditView(None if report.anonymous else first_rows(lines), students)
 
 
-def alike(report: Report) -> str:
-    found = report.alike
-    title = f"Code of the same form <small>{many(len(found.groups), 'group')}</small>"
-    said = p(
-        "The same syntax tree, whatever the variables are called and however it is laid out. "
-        "<strong>A reason to look, not a proof</strong>: two people who sat in the same tutorial, "
-        "or read the same page, write the same code. Wrong code that is the same says more than "
-        "right code, and long code more than short; the list is in that order. "
-        "Files are compared as a whole, and function by function those that a kata asks for. Code "
-        "that was moved into helpers of its own, or rewritten line by line, is not found.",
-        "soft",
-    )
-    left = [
-        f"{count:,} {why}"
-        for count, why in (
-            (found.short, "too short to say anything"),
-            (found.common, f"shared by more than {found.most}, which is how many write it"),
-            (
-                found.common_functions,
-                f"long function(s) shared by more than {found.most}, in whatever file",
-            ),
-            (found.ours, "the same as the stub or the reference"),
-        )
-        if count
-    ]
-    size = (
-        f"Counted from {RIGHT_SIZE} nodes of the syntax tree beyond the stub, wrong code "
-        f"from {WRONG_SIZE}."
-    )
-    said += p(size + (f" Left out: {'; '.join(left)}." if left else ""), "soft")
-    if not found.by_function:
-        said += p(
-            "Here only whole files could be compared: this was graded before functions were kept. "
-            "Pasting all into one file escapes that; grading once more makes up for it.",
-            "soft",
-        )
-    if not found.groups:
-        return section("alike", title, said)
-    if report.anonymous:
-        return section("alike", title, said, p("The report with names says who."))
+def alike(report: Report) -> AlikeView:
+    """Groups of students whose code has the same form."""
     lines = [
-        [
-            ", ".join(name(report, one) for one in group.students[:NAMES]),
-            "<br>".join(_likeness(one) for one in group.katas),
-        ]
-        for group in found.groups
+        GroupLine(name_list(report, group.students), group.katas) for group in report.alike.groups
     ]
-    return section("alike", title, said, table(("students", "in"), lines))
-
-
-def _likeness(one: Likeness) -> str:
-    how = "to the letter, " if one.verbatim else ""
-    right = "right" if one.right else "<strong>wrong</strong>"
-    only = f" (only {text(', '.join(one.functions))})" if one.functions else ""
-    return f"{text(one.kata)}{only}: {how}{right}, {one.size:,} nodes"
+    groups = None if report.anonymous else first_rows(lines)
+    return AlikeView(groups, len(lines), report.alike)

@@ -1,103 +1,126 @@
-"""Parts of the page: everybody's points, and whose code did not run to its end."""
+"""Sections of the page: everybody's points, and whose code did not run to its end."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from attention_katas.grading.report.findings import LATE, Report
+from attention_katas.grading.report.findings import LATE, KataPart, Report
 from attention_katas.grading.report.not_run import OUTCOMES, Halt
-from attention_katas.grading.report.pieces import (
-    ROWS,
-    and_more,
-    many,
-    name,
-    p,
-    section,
-    table,
-    text,
-)
+from attention_katas.grading.report.pieces import Rows, first_rows
 from attention_katas.grading.report.rows import Row
 from attention_katas.verdict import data as v
 
-NOT_STARTED = "·"
+PASSED, FAILED, NOT_STARTED, UNKNOWN = "passed", "failed", "not started", "unknown"
 
 
-def points(report: Report) -> str:
-    """Students by katas; nothing without names, since points in a row tell whose they are."""
+@dataclass(frozen=True)
+class Cell:
+    """The points of one student for one kata.
+
+    points: None where it could not be graded.
+    kind: PASSED, FAILED, NOT_STARTED, UNKNOWN, or "" for the outcomes that need no mark.
+    outcome: how it did not run to its end, or "".
+    """
+
+    points: int | None
+    kind: str
+    outcome: str = ""
+
+
+@dataclass(frozen=True)
+class StudentLine:
+    """All points of one student.
+
+    total: of the katas that could be graded.
+    complete: all could.
+    cells: one for each kata of the class; None where the student has no entry.
+    """
+
+    name: str
+    late: bool
+    total: int
+    complete: bool
+    cells: list[Cell | None]
+
+
+@dataclass(frozen=True)
+class PointsView:
+    """Students by katas."""
+
+    katas: list[KataPart]
+    worth: int
+    students: Rows[StudentLine]
+    count: int
+
+
+@dataclass(frozen=True)
+class HaltLine:
+    """Katas of one student that did not run for the same reason.
+
+    every: those are all katas of this student.
+    """
+
+    name: str
+    katas: tuple[str, ...]
+    every: bool
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class HaltedView:
+    """What did not run to its end. students: how many it concerns."""
+
+    lines: Rows[HaltLine]
+    students: int
+    anonymous: bool
+
+
+def points(report: Report) -> PointsView | None:
+    """Everybody's points; None without names, since points in a row tell whose they are."""
     if report.anonymous:
-        return ""
-    people = report.by_student()
-    shown = list(people.items())[:ROWS]
-    katas = "".join(f'<th scope="col" class="n">{text(part.name)}</th>' for part in report.katas)
-    worth = "".join(f'<td class="n">{part.worth}</td>' for part in report.katas)
-    body = "".join(_line(report, student, mine) for student, mine in shown)
-    grid = (
-        f'<div class="grid" tabindex="0" role="region" aria-label="points of each student">'
-        f'<table>\n<thead><tr><th scope="col">student</th><th scope="col" class="n">total</th>'
-        f"{katas}</tr>\n"
-        f'<tr class="worth"><th scope="row">of</th><td class="n">{report.worth}</td>{worth}</tr>'
-        f"</thead>\n<tbody>\n{body}</tbody>\n</table></div>\n"
-    )
-    key = p(
-        f"✓ passed, {NOT_STARTED} not started (or an empty file), - could not be graded, which "
-        "costs nothing: the total then is at least (≥) what it says.",
-        "soft",
-    )
-    rest = len(people) - len(shown)
-    if rest:
-        fold = f"the first {len(shown)} of {many(len(people), 'student')}, by name"
-        grid = f"<details><summary>{fold}</summary>\n{grid}{and_more(rest)}</details>\n"
-    return section("students", "Everybody's points", key, grid)
+        return None
+    students = first_rows(list(report.by_student().items()))
+    lines = [_line(report, student, rows) for student, rows in students.first]
+    count = len(report.graded.people)
+    return PointsView(report.katas, report.worth, Rows(lines, students.rest), count)
 
 
-def _line(report: Report, student: str, mine: Sequence[Row]) -> str:
-    late = " <small>late</small>" if LATE in report.remarks.get(student, ()) else ""
-    by_kata = {row.kata: row for row in mine}
-    total = sum(row.facts.points or 0 for row in mine)
-    least = "≥ " if any(row.facts.points is None for row in mine) else ""
-    cells = "".join(
-        f'<td class="n">{_cell(by_kata[part.name]) if part.name in by_kata else ""}</td>'
-        for part in report.katas
-    )
-    return (
-        f'<tr><th scope="row">{name(report, student)}{late}</th>'
-        f'<td class="n"><strong>{least}{total}</strong></td>{cells}</tr>\n'
+def _line(report: Report, student: str, rows: Sequence[Row]) -> StudentLine:
+    by_kata = {row.kata: row for row in rows}
+    return StudentLine(
+        name=report.names[student],
+        late=LATE in report.remarks.get(student, ()),
+        total=sum(row.facts.points or 0 for row in rows),
+        complete=all(row.facts.points is not None for row in rows),
+        cells=[
+            _cell(by_kata[part.name]) if part.name in by_kata else None for part in report.katas
+        ],
     )
 
 
-def _cell(row: Row) -> str:
-    facts = row.facts
-    if facts.points is None:
-        return "-"
-    if facts.outcome == v.PASSED:
-        return f"{facts.points} <b>✓</b>"
-    if facts.outcome == v.NOT_STARTED:
-        return NOT_STARTED
-    if facts.outcome in OUTCOMES:
-        return f"{facts.points} <i>✗</i><small>{text(facts.outcome)}</small>"
-    return f"{facts.points} <b></b>"
+def _cell(row: Row) -> Cell:
+    points, outcome = row.facts.points, row.facts.outcome
+    if points is None:
+        return Cell(None, UNKNOWN)
+    if outcome == v.PASSED:
+        return Cell(points, PASSED)
+    if outcome == v.NOT_STARTED:
+        return Cell(points, NOT_STARTED)
+    if outcome in OUTCOMES:
+        return Cell(points, FAILED, outcome)
+    return Cell(points, "")
 
 
-def halted(report: Report) -> str:
-    """Whose katas did not run to their end, and why."""
-    found = report.halted
-    if not found:
-        return ""
-    people = len({one.student for one in found})
-    lines = [
-        [name(report, one.student), _katas(one), text(one.outcome), text(one.why or "-")]
-        for one in found
-    ]
-    told = "Often one line, and then all of it runs: an import, a colon, a loop that never ends."
-    if report.anonymous:
-        told += " What Python said stands in the report with names."
-    return section(
-        "halted",
-        f"Did not run to the end <small>{many(people, 'student')}</small>",
-        p(told, "soft"),
-        table(("student", "katas", "how", "why"), lines),
-    )
+def halted(report: Report) -> HaltedView | None:
+    """Whose katas did not run to their end, and why; None if all did."""
+    if not report.halted:
+        return None
+    lines = [_halt_line(report, halt) for halt in report.halted]
+    students = len({halt.student for halt in report.halted})
+    return HaltedView(first_rows(lines), students, report.anonymous)
 
 
-def _katas(one: Halt) -> str:
-    return f"all {len(one.katas)} katas" if one.every else text(", ".join(one.katas))
+def _halt_line(report: Report, halt: Halt) -> HaltLine:
+    return HaltLine(report.names[halt.student], halt.katas, halt.every, halt.outcome, halt.why)

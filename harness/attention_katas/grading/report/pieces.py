@@ -1,106 +1,123 @@
-"""Words and small pieces of HTML. Whatever comes from outside is written by `text`."""
+"""What several sections of the page share: words for counts and times, and small views.
+
+A view is what a template is handed: plain values, computed, neither escaped nor laid out.
+"""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from attention_katas.grading.ledger import Run
 from attention_katas.grading.report.findings import Report
-from attention_katas.render import glyphs
 
-ROWS, NAMES, FEW = 60, 40, 4  # of a table; of a list of students; shown without unfolding
+ROWS = 60  # of a table
+NAMES = 40  # of a list of students
+UNFOLDED_NAMES = 4  # a list of so many students needs no fold
+COLUMN_HEIGHT = 4  # em, of the highest column
 
-
-def text(said: object) -> str:
-    """Anything, as text of the page: escaped, and without signs that steer."""
-    return html.escape(glyphs.safe(str(said)))
-
-
-def many(count: int, one: str, more: str = "") -> str:
-    """ "1 grade", "2 grades"."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
+T = TypeVar("T")
 
 
-def when(run: Run) -> str:
-    return text(run.at[:16].replace("T", " ")) + " UTC"
+def many(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: "1 grade", "2 grades"."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def section(name: str, title: str, *inside: str, kind: str = "") -> str:
-    return (
-        f'<section id="{name}"{_class(kind)}>\n<h2>{title}</h2>\n'
-        + "".join(inside)
-        + "</section>\n"
-    )
+def thousands(count: int) -> str:
+    """A count with separators: "12,345"."""
+    return f"{count:,}"
 
 
-def p(said: str, kind: str = "") -> str:
-    return f"<p{_class(kind)}>{said}</p>\n"
+def timestamp(run: Run) -> str:
+    """When a run began, to the minute."""
+    return run.at[:16].replace("T", " ") + " UTC"
 
 
-def _class(kind: str) -> str:
-    return f' class="{kind}"' if kind else ""
+@dataclass(frozen=True)
+class Share:
+    """A part of a whole, drawn as a bar or a segment of one.
+
+    count: the part.
+    whole: what it is a part of; may be 0.
+    """
+
+    count: int
+    whole: int
+
+    @property
+    def width(self) -> str:
+        """The width of the bar, as CSS has it."""
+        return f"{100 * self.count / self.whole:.1f}%" if self.whole else "0%"
+
+    @property
+    def percent(self) -> str:
+        """In words; "" of nothing."""
+        return f"{100 * self.count / self.whole:.0f} %" if self.whole else ""
 
 
-def percent(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.1f}%" if whole else "0%"
+@dataclass(frozen=True)
+class Column:
+    """One column of a histogram.
+
+    label: stands below it.
+    count: stands above it.
+    height: in em.
+    """
+
+    label: str
+    count: int
+    height: str
 
 
-def bar(part: float, whole: float) -> str:
-    return f'<span class="bar"><i style="width:{percent(part, whole)}"></i></span>'
+@dataclass(frozen=True)
+class NameList:
+    """Some students, by the names that the page shows.
+
+    names: at most NAMES of them.
+    count: how many there are.
+    """
+
+    names: tuple[str, ...]
+    count: int
+
+    @property
+    def folded(self) -> bool:
+        return self.count > UNFOLDED_NAMES
+
+    @property
+    def rest(self) -> int:
+        """How many are not among the names."""
+        return self.count - len(self.names)
 
 
-def name(report: Report, student: str) -> str:
-    return f"<bdi>{text(report.names[student])}</bdi>"
+@dataclass(frozen=True)
+class Rows(Generic[T]):
+    """The first rows of a table.
+
+    first: at most ROWS of them.
+    rest: how many stand only in the CSV beside the page.
+    """
+
+    first: Sequence[T]
+    rest: int
 
 
-def who(report: Report, students: Sequence[str]) -> str:
-    """Names: a few of them in the open, more behind a fold, never too many."""
-    names = ", ".join(name(report, one) for one in students[:NAMES])
-    if len(students) <= FEW:
-        return f'<div class="who">{names}</div>'
-    rest = f" <em>and {len(students) - NAMES:,} more</em>" if len(students) > NAMES else ""
-    return (
-        f'<details class="who"><summary>{many(len(students), "student")}</summary>'
-        f"{names}{rest}</details>"
-    )
+def columns(counts: Iterable[tuple[str, int]]) -> list[Column]:
+    """A histogram of counts by label."""
+    pairs = list(counts)
+    highest = max((count for _, count in pairs), default=0) or 1
+    return [
+        Column(label, count, f"{COLUMN_HEIGHT * count / highest:.2f}em") for label, count in pairs
+    ]
 
 
-def table(heads: Sequence[str], lines: Sequence[Sequence[str]], more: int = 0) -> str:
-    """A table of cells that are HTML already; a number's column is headed by "#..."."""
-    kinds = [' class="n"' if head.startswith("#") else "" for head in heads]
-    top = "".join(
-        f'<th scope="col"{kind}>{head.lstrip("#")}</th>'
-        for head, kind in zip(heads, kinds, strict=True)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td{kind} data-head="{head.lstrip("#")}"><div>{cell}</div></td>'
-            for cell, kind, head in zip(line, kinds, heads, strict=True)
-        )
-        + "</tr>\n"
-        for line in lines[:ROWS]
-    )
-    said = and_more(len(lines) + more - min(len(lines), ROWS))
-    return (
-        f'<div class="wide"><table>\n<thead><tr>{top}</tr></thead>\n<tbody>\n'
-        f"{body}</tbody>\n</table></div>\n{said}"
-    )
+def name_list(report: Report, students: Sequence[str]) -> NameList:
+    """The names of students, of whom the ids are given."""
+    return NameList(tuple(report.names[student] for student in students[:NAMES]), len(students))
 
 
-def and_more(rest: int) -> str:
-    """Where the rest of a list that was cut stands."""
-    return p(f"and {rest:,} more, all in the table beside this page", "more") if rest else ""
-
-
-def columns(counts: Iterable[tuple[str, int]], label: str) -> str:
-    """A small histogram: columns, each with its number above and its label below."""
-    found = list(counts)
-    most = max((count for _, count in found), default=0) or 1
-    columns = "".join(
-        f"<li><b>{count if count else '·'}</b>"
-        f'<i style="height:{4 * count / most:.2f}em"></i><span>{text(name)}</span></li>'
-        for name, count in found
-    )
-    return f'<ol class="columns" aria-label="{text(label)}">{columns}</ol>\n'
+def first_rows(rows: Sequence[T]) -> Rows[T]:
+    """As many rows as the page shows."""
+    return Rows(rows[:ROWS], max(len(rows) - ROWS, 0))
