@@ -548,7 +548,7 @@ def adds_the_mask(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
 )
@@ -557,7 +557,7 @@ def no_maximum(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
     same_as="no-maximum",
@@ -567,7 +567,7 @@ def no_maximum_unguarded(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
     same_as="no-maximum",

@@ -462,7 +462,7 @@ def no_softmax_at_all(scores, keep=None):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
     hint="Nobody to listen to",
@@ -472,7 +472,7 @@ def weights_no_maximum(scores, keep=None):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
     hint="Nobody to listen to",
@@ -483,7 +483,7 @@ def weights_no_maximum_unguarded(scores, keep=None):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
     hint="Nobody to listen to",
@@ -867,7 +867,7 @@ def attention_over_the_batch(q, k, v, causal=True):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="scaled_dot_product_attention",
     hint="Nobody to listen to",
@@ -877,7 +877,7 @@ def attention_no_maximum(q, k, v, causal=True):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="scaled_dot_product_attention",
     hint="Nobody to listen to",

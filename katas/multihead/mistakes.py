@@ -770,7 +770,7 @@ def heads_zeros_without_keys(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="multi_head_attention",
     hint="Almost there",
@@ -780,7 +780,7 @@ def heads_no_maximum(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="multi_head_attention",
     hint="Almost there",
@@ -791,7 +791,7 @@ def heads_no_maximum_unguarded(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="multi_head_attention",
     hint="Almost there",

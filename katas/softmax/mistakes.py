@@ -24,7 +24,7 @@ def _softmax(x, dim, *, axis=None, shift=_row_maximum, power=torch.exp, share=_s
 
 
 @mistake(
-    "takes exponentials without subtracting the maximum: large scores overflow",
+    "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a whole row so that the largest exponent is 0?",
     hint="Scores of a thousand",
 )
