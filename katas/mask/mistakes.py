@@ -48,7 +48,7 @@ def _both(past, real):
 
 @formula
 def _weigh(scores, keep, *, past=_past, padding=_on_keys, join=_both, soft=masked_softmax, dim=-1):
-    """The weights under both rules: which keys lie in the past, and which are real."""
+    """The weights under both masks, causal and padding."""
     allowed = past(scores)
     if keep is not None:
         allowed = join(allowed, padding(keep, scores))
@@ -236,7 +236,7 @@ def cut_from_a_short_buffer(t_q, t_k, device=None):
     "has no causal mask",
     question="Change the last word only. Which rows of weights may change?",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
 )
 def no_mask(scores, keep=None):
     return _weigh(scores, keep, past=_ones)
@@ -299,7 +299,7 @@ def weights_square(scores, keep=None):
         "The masked keys have already taken part of the sum. Do the other weights still sum to 1?"
     ),
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def mask_after_softmax(scores, keep=None):
     return _weigh(scores, keep, soft=unshared_softmax)
@@ -309,7 +309,7 @@ def mask_after_softmax(scores, keep=None):
     "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
     question="What is left of the other weights when a masked score is 1000 higher?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def renormalises_late(scores, keep=None):
     return _weigh(scores, keep, soft=late_softmax)
@@ -319,7 +319,7 @@ def renormalises_late(scores, keep=None):
     "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
     question="What is left of the other weights when a masked score is 1000 higher?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
     same_as="renormalises-late",
 )
 def renormalises_late_unguarded(scores, keep=None):
@@ -330,7 +330,7 @@ def renormalises_late_unguarded(scores, keep=None):
     "gives masked keys a score near 0",
     question="What does the exponential turn a score of 0 into?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def fills_with_zero(scores, keep=None):
     return _weigh(scores, keep, soft=zero_fill_softmax)
@@ -340,7 +340,7 @@ def fills_with_zero(scores, keep=None):
     "masks with a number close to zero",
     question="Which score gets the weight 0: one close to zero, or one far below zero?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
     same_as="fills-with-zero",
 )
 def fills_with_a_tiny_number(scores, keep=None):
@@ -351,7 +351,7 @@ def fills_with_a_tiny_number(scores, keep=None):
     "masks with a number that real scores can fall below, such as -10000",
     question="Is your number lower than every score that a model can produce?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def fill_too_weak(scores, keep=None):
     return _weigh(scores, keep, soft=weak_fill_softmax)
@@ -361,7 +361,7 @@ def fill_too_weak(scores, keep=None):
     "masks with a number that real scores can fall below, such as -10000",
     question="Is your number lower than every score that a model can produce?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
     same_as="fill-too-weak",
 )
 def fill_too_weak_uniform(scores, keep=None):
@@ -372,7 +372,7 @@ def fill_too_weak_uniform(scores, keep=None):
     "masks with a number that half precision cannot hold, such as -1e9",
     question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def fill_does_not_fit(scores, keep=None):
     return _weigh(scores, keep, soft=billion_fill_softmax)
@@ -382,7 +382,7 @@ def fill_does_not_fit(scores, keep=None):
     "masks with a number that half precision cannot hold, such as -1e9",
     question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
     same_as="fill-does-not-fit",
 )
 def fill_far_too_low(scores, keep=None):
@@ -393,7 +393,7 @@ def fill_far_too_low(scores, keep=None):
     "masks with a number that half precision cannot hold, such as -1e9",
     question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
     same_as="fill-does-not-fit",
 )
 def fill_does_not_fit_uniform(scores, keep=None):
@@ -404,7 +404,7 @@ def fill_does_not_fit_uniform(scores, keep=None):
     "gives weight to keys in rows whose keys are all masked",
     question="What should a query receive when all of its keys are masked?",
     function="masked_weights",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
 )
 def uniform_without_keys(scores, keep=None):
     return _weigh(scores, keep, soft=uniform_softmax)
@@ -414,7 +414,7 @@ def uniform_without_keys(scores, keep=None):
     "masks with plus infinity",
     question="For which infinity is the exponential 0?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def wrong_infinity(scores, keep=None):
     return _weigh(scores, keep, soft=wrong_infinity_softmax)
@@ -445,7 +445,7 @@ def hides_the_past_nan(scores, keep=None):
     "adds the mask itself (0 and 1) to the scores",
     question="You add 0 to the scores of masked keys. Does that lower their weights to 0?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def adds_the_mask(scores, keep=None):
     return _weigh(scores, keep, soft=added_mask_softmax)
@@ -455,7 +455,7 @@ def adds_the_mask(scores, keep=None):
     "has no softmax: returns the masked scores",
     question="Can a weight be negative?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def no_softmax_at_all(scores, keep=None):
     return _weigh(scores, keep, soft=no_softmax)
@@ -465,7 +465,7 @@ def no_softmax_at_all(scores, keep=None):
     "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
 )
 def weights_no_maximum(scores, keep=None):
     return _weigh(scores, keep, soft=no_maximum_softmax)
@@ -475,7 +475,7 @@ def weights_no_maximum(scores, keep=None):
     "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
     same_as="weights-no-maximum",
 )
 def weights_no_maximum_unguarded(scores, keep=None):
@@ -486,7 +486,7 @@ def weights_no_maximum_unguarded(scores, keep=None):
     "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
     same_as="weights-no-maximum",
 )
 def weights_no_maximum_late(scores, keep=None):
@@ -517,7 +517,7 @@ def weights_over_heads(scores, keep=None):
     "applies the padding mask to the queries instead of the keys",
     question="Which axis of the score matrix are the keys on?",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
 )
 def padding_on_queries(scores, keep=None):
     return _weigh(scores, keep, padding=lambda keep, s: keep[:, None, :, None].expand(s.shape))
@@ -527,7 +527,7 @@ def padding_on_queries(scores, keep=None):
     "applies the padding mask to the queries instead of the keys",
     question="Which axis of the score matrix are the keys on?",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
     same_as="padding-on-queries",
 )
 def padding_cut_to_queries(scores, keep=None):
@@ -540,7 +540,7 @@ def padding_cut_to_queries(scores, keep=None):
     "gives padded keys a score of 0 instead of masking them",
     question="What does the exponential turn a score of 0 into?",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
 )
 def padding_to_zero(scores, keep=None):
     real = scores if keep is None else scores * keep[:, None, None, :]
@@ -551,7 +551,7 @@ def padding_to_zero(scores, keep=None):
     "ignores the padding",
     question="Add ten padding words. Should the output for a real word change?",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
 )
 def ignores_padding(scores, keep=None):
     return _weigh(scores, keep, join=lambda past, real: past)
@@ -561,7 +561,7 @@ def ignores_padding(scores, keep=None):
     "reads keep inverted: True as padding",
     contract="In this kata True marks a real key, which may be attended to.",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
 )
 def keep_inverted(scores, keep=None):
     return _weigh(scores, None if keep is None else ~keep)
@@ -571,7 +571,7 @@ def keep_inverted(scores, keep=None):
     "allows keys that only one of the two masks allows",
     question="Both masks have to allow a key. Which logical operator is that?",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
 )
 def either_rule(scores, keep=None):
     return _weigh(scores, keep, join=lambda past, real: past | real)
@@ -581,7 +581,7 @@ def either_rule(scores, keep=None):
     "forgets the causal mask as soon as there is padding",
     question="There are two masks, causal and padding. Does your code apply both?",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
 )
 def padding_instead_of_causal(scores, keep=None):
     return _weigh(scores, keep, join=lambda past, real: real)
@@ -591,7 +591,7 @@ def padding_instead_of_causal(scores, keep=None):
     "masks the future only when there is padding",
     question="Should the causal mask depend on whether keep is given?",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
 )
 def causal_only_with_padding(scores, keep=None):
     return _weigh(scores, keep, past=_ones if keep is None else _past)
@@ -601,7 +601,7 @@ def causal_only_with_padding(scores, keep=None):
     "gives NaN to a query whose keys are all masked",
     contract="In this kata a query whose keys are all masked gets a row of zeros.",
     function="masked_weights",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
 )
 def nan_without_keys(scores, keep=None):
     return _weigh(scores, keep, soft=nan_softmax)
@@ -611,7 +611,7 @@ def nan_without_keys(scores, keep=None):
     "replaces NaN afterwards: the values are right, the gradients are NaN",
     question="Your zeros replace the result of 0/0. What does the backward pass through 0/0 give?",
     function="masked_weights",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
 )
 def nan_repaired_late(scores, keep=None):
     shift = torch.zeros_like(scores).masked_fill(~_rule(scores, keep), -INF)
@@ -634,7 +634,7 @@ def weights_detached(scores, keep=None):
     "masks the caller's scores in place",
     question="Whose tensor does your function write into?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def fills_in_place(scores, keep=None):
     allowed = _rule(scores, keep)
@@ -646,7 +646,7 @@ def fills_in_place(scores, keep=None):
     "masks the caller's scores in place",
     question="Whose tensor does your function write into?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
     same_as="fills-in-place",
 )
 def fills_in_place_unguarded(scores, keep=None):
@@ -686,7 +686,7 @@ def keeps_the_first_mask(scores, keep=None):
     "masks after the softmax and divides by at least 1e-9",
     question="What is left of the other weights when a masked score is 1000 higher?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def weights_epsilon(scores, keep=None):
     return _weigh(scores, keep, soft=late_epsilon_softmax)
@@ -696,7 +696,7 @@ def weights_epsilon(scores, keep=None):
     "subtracts a maximum that includes the masked keys",
     question="Which key has the exponential 1 when the highest score of a row is masked?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
     same_as="renormalises-late",
 )
 def weights_hidden_maximum(scores, keep=None):
@@ -707,7 +707,7 @@ def weights_hidden_maximum(scores, keep=None):
     "subtracts one maximum for the whole tensor",
     question="What happens to a row that lies 1000 below the highest score of another row?",
     function="masked_weights",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
 )
 def weights_one_maximum(scores, keep=None):
     return _weigh(scores, keep, soft=one_maximum_softmax)
@@ -717,7 +717,7 @@ def weights_one_maximum(scores, keep=None):
     "adds a mask in float32 to scores of another dtype",
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def weights_wide_mask(scores, keep=None):
     return _weigh(scores, keep, soft=wide_mask_softmax)
@@ -727,7 +727,7 @@ def weights_wide_mask(scores, keep=None):
     "adds the lowest number to masked scores instead of replacing them by it",
     question="Add the lowest number of float16 to 40000. Is that lower than every visible score?",
     function="masked_weights",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def adds_the_lowest_number(scores, keep=None):
     allowed = _rule(scores, keep)
@@ -755,7 +755,7 @@ _MASKS = {}
     "caches one mask for each shape, whatever the padding",
     question="Do two batches of the same shape have the same padding?",
     function="masked_weights",
-    hint="Two rules at once",
+    hint="Two masks at once",
 )
 def mask_by_shape(scores, keep=None):
     if scores.shape not in _MASKS:
@@ -870,7 +870,7 @@ def attention_over_the_batch(q, k, v, causal=True):
     "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="scaled_dot_product_attention",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
 )
 def attention_no_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=no_maximum_softmax)
@@ -880,7 +880,7 @@ def attention_no_maximum(q, k, v, causal=True):
     "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="scaled_dot_product_attention",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
     same_as="attention-no-maximum",
 )
 def attention_no_maximum_late(q, k, v, causal=True):
@@ -893,17 +893,17 @@ def attention_no_maximum_late(q, k, v, causal=True):
         "The masked keys have already taken part of the sum. Do the other weights still sum to 1?"
     ),
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def attention_masks_late(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=unshared_softmax)
 
 
 @mistake(
-    "sets hidden scores to 0",
+    "sets masked scores to 0",
     question="0 is an ordinary score. Which weight does softmax give it?",
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def attention_zero_scores(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=zero_fill_softmax)
@@ -913,7 +913,7 @@ def attention_zero_scores(q, k, v, causal=True):
     "adds the mask itself (0 and 1) to the scores",
     question="You add 0 to the scores of masked keys. Does that lower their weights to 0?",
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def attention_adds_the_mask(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=added_mask_softmax)
@@ -923,7 +923,7 @@ def attention_adds_the_mask(q, k, v, causal=True):
     "masks with plus infinity",
     question="For which infinity is the exponential 0?",
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def attention_wrong_infinity(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=wrong_infinity_softmax)
@@ -1208,7 +1208,7 @@ def attention_dropout(q, k, v, causal=True):
     "masks with a number that real scores can fall below, such as -10000",
     question="Is your number lower than every score that a model can produce?",
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def attention_fill_too_weak(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=weak_fill_softmax)
@@ -1218,7 +1218,7 @@ def attention_fill_too_weak(q, k, v, causal=True):
     "masks with a number that half precision cannot hold, such as -1e9",
     question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def attention_fill_does_not_fit(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=billion_fill_softmax)
@@ -1228,7 +1228,7 @@ def attention_fill_does_not_fit(q, k, v, causal=True):
     "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
     question="What is left of the other weights when a masked score is 1000 higher?",
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def attention_renormalises_late(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=late_softmax)
@@ -1238,7 +1238,7 @@ def attention_renormalises_late(q, k, v, causal=True):
     "masks after the softmax and divides by at least 1e-9",
     question="What is left of the other weights when a masked score is 1000 higher?",
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def attention_epsilon(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=late_epsilon_softmax)
@@ -1248,7 +1248,7 @@ def attention_epsilon(q, k, v, causal=True):
     "subtracts a maximum that includes the masked keys",
     question="Which key has the exponential 1 when the highest score of a row is masked?",
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
     same_as="attention-renormalises-late",
 )
 def attention_hidden_maximum(q, k, v, causal=True):
@@ -1259,7 +1259,7 @@ def attention_hidden_maximum(q, k, v, causal=True):
     "subtracts one maximum for the whole tensor",
     question="What happens to a row that lies 1000 below the highest score of another row?",
     function="scaled_dot_product_attention",
-    hint="Nobody to listen to",
+    hint="When all keys are masked",
 )
 def attention_one_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=one_maximum_softmax)
@@ -1269,13 +1269,13 @@ def attention_one_maximum(q, k, v, causal=True):
     "adds a mask in float32 to scores of another dtype",
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     function="scaled_dot_product_attention",
-    hint="Before, never after",
+    hint="Mask before softmax",
 )
 def attention_wide_mask(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=wide_mask_softmax)
 
 
-# right, though it looks odd
+# right answers that look unusual
 
 
 @harmless(
