@@ -1,4 +1,4 @@
-"""Known ways of getting cross-attention wrong, and some right ones that look odd."""
+"""Known mistakes in cross-attention, and right answers that look unusual."""
 
 import torch
 import torch.nn.functional as F

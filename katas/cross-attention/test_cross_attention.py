@@ -1,7 +1,7 @@
 """Hidden tests of the cross-attention kata.
 
-x and context differ in length and width wherever they can, so that one cannot stand in for the
-other; one check has all sizes equal, so that it can, and is seen by its values.
+x and context differ in length and width, so that code that confuses them fails by its shapes. One
+check has all sizes equal, so that such code runs to the end and fails by its values.
 """
 
 import pytest
@@ -14,37 +14,37 @@ NAMES = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v", "w_o", "b_o")
 def layer(draw):
     """Random weights in nn.Linear layout: width of x, width of the context."""
 
-    def make(width, other, dtype=None):
-        found = {}
+    def make(width, context_width, dtype=None):
+        weights = {}
         for name in NAMES:
-            inner = other if name in ("w_k", "w_v") else width
+            inner = context_width if name in ("w_k", "w_v") else width
             shape = (width, inner) if name[0] == "w" else (width,)
             spread = inner**-0.5 if name[0] == "w" else 0.5
-            found[name] = draw(*shape, dtype=dtype, spread=spread)
-        return found
+            weights[name] = draw(*shape, dtype=dtype, spread=spread)
+        return weights
 
     return make
 
 
 @pytest.fixture
-def plain(draw):
-    """Projections that change nothing, so that what is shown is attention itself."""
+def identity(draw):
+    """Identity projections, so that the outputs are those of attention alone."""
 
-    def make(width, other):
-        found = {}
+    def make(width, context_width):
+        weights = {}
         for name in NAMES:
-            inner = other if name in ("w_k", "w_v") else width
+            inner = context_width if name in ("w_k", "w_v") else width
             eye = torch.eye(width, inner, dtype=draw.precise)
-            found[name] = eye if name[0] == "w" else torch.zeros_like(eye[:, 0])
-        return found
+            weights[name] = eye if name[0] == "w" else torch.zeros_like(eye[:, 0])
+        return weights
 
     return make
 
 
-def test_attention_alone(solution, draw, agree, plain):
+def test_attention_alone(solution, draw, agree, identity):
     """Every query blends the values of the context (identity projections)"""
     x, context = draw(2, 3, 8), draw(2, 5, 6)
-    agree(solution.cross_attention, x, context, plain(8, 6), 2, gradients=False)
+    agree(solution.cross_attention, x, context, identity(8, 6), 2, gradients=False)
 
 
 def test_a_longer_context(solution, draw, agree, layer):
@@ -120,7 +120,7 @@ def test_very_low_scores(solution, draw, agree, layer):
     keep = torch.tensor([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]).bool()
     x, context = draw(2, 3, 8), draw(2, 5, 6)
     agree(solution.cross_attention, x, context, weights, 2, keep, gradients=False, tolerance=2e-2)
-    # One key that may be read, as low as the dtypes go.
+    # One key that is not masked, with scores near the lowest number of the dtype.
     alone = torch.tensor([[1, 0, 0, 0, 0], [0, 0, 1, 0, 0]]).bool()
     for dtype, high, low in ((torch.float32, 1e18, -1e18), (torch.float16, 60.0, -200.0)):
         x, context = draw(2, 3, 8, dtype=dtype), draw(2, 5, 6, dtype=dtype)
@@ -153,9 +153,9 @@ def test_any_memory_layout(solution, draw, agree, layer):
     """Accepts inputs of any memory layout"""
     x, context = draw(3, 2, 8).transpose(0, 1), draw(2, 6, 5).transpose(1, 2)
     agree(solution.cross_attention, x, context, layer(8, 6), 2)
-    turned = {n: w.t().contiguous().t() for n, w in layer(8, 6).items()}
+    column_major = {n: w.t().contiguous().t() for n, w in layer(8, 6).items()}
     keep = torch.tensor([[1, 0], [1, 1], [0, 1], [1, 1], [1, 0]]).bool().t()
-    agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), turned, 2, keep)
+    agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), column_major, 2, keep)
 
 
 def test_a_second_call(solution, draw, agree, layer):

@@ -1,4 +1,4 @@
-"""Known ways of getting the dot product of queries and keys wrong, and some odd right ones."""
+"""Known mistakes in the dot product of queries and keys, and right answers that look unusual."""
 
 import torch
 

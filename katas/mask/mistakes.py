@@ -1,4 +1,4 @@
-"""Known ways of getting masks and attention wrong, and some right ones that look odd."""
+"""Known mistakes in masks and attention, and right answers that look unusual."""
 
 import torch
 

@@ -1,7 +1,7 @@
 """Hidden tests of the mask kata.
 
-Queries and keys differ in number, in both directions, since a square hides most mistakes of a
-mask; padding stands on either side, since only a hole in front leaves a query without a key.
+Queries and keys differ in number, in both directions, since a square hides most mistakes in a
+mask. Padding is on either side, since only padding in front masks all keys of a query.
 """
 
 import pytest
@@ -66,7 +66,7 @@ def test_a_tempting_future(solution, draw, agree, hidden):
     agree(solution.masked_weights, scores + 2000 * masked, weights=-1, masked=masked)
     high = (scores + 1000 * masked).float()
     agree(solution.masked_weights, high, tolerance=1e-3, weights=-1, masked=masked)
-    # One visible key, as low as half precision goes, and hidden ones almost as high.
+    # One key that is not masked, near the lowest float16; masked keys near the highest.
     alone = torch.tensor([-30000.0, 40000, 40000, 0, 40000]).expand(2, 2, 1, 5)
     masked = hidden(2, 2, 1, 5)
     for dtype, size in ((torch.float16, 1.0), (torch.bfloat16, 3.0), (torch.float32, 5e33)):
@@ -150,9 +150,9 @@ def test_attention_of_one_thing(solution, draw, agree):
 def test_against_the_real_thing(solution, draw, same):
     """attention: equals F.scaled_dot_product_attention at (2, 4, 16, 32)"""
     q, k, v = (draw(2, 4, 16, 32, dtype=torch.float32) for _ in range(3))
-    mine = solution.scaled_dot_product_attention(q, k, v, causal=True)
+    result = solution.scaled_dot_product_attention(q, k, v, causal=True)
     real = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    same(mine, real, "the result differs from that of F.scaled_dot_product_attention")
+    same(result, real, "the result differs from that of F.scaled_dot_product_attention")
 
 
 def test_attention_with_large_scores(solution, draw, agree):
@@ -172,10 +172,10 @@ def test_attention_with_large_scores(solution, draw, agree):
 
 def test_attention_with_a_loud_future(solution, draw, agree):
     """attention: masks later keys that are a thousand times larger"""
-    louder = torch.tensor([1.0, 1, 1, 1000, 1000])[:, None]
-    q, k, v = draw(2, 2, 3, 4), draw(2, 2, 5, 4) * louder, draw(2, 2, 5, 3)
+    scale = torch.tensor([1.0, 1, 1, 1000, 1000])[:, None]
+    q, k, v = draw(2, 2, 3, 4), draw(2, 2, 5, 4) * scale, draw(2, 2, 5, 3)
     agree(solution.scaled_dot_product_attention, q, k, v, tolerance=1e-3)
-    # And visible scores may be far below what is often taken for minus infinity.
+    # Scores that are not masked may be far below the numbers often used instead of -inf.
     q, k = draw(2, 2, 3, 4) / 9 + 3, draw(2, 2, 3, 4) - 2e4
     agree(solution.scaled_dot_product_attention, q, k, v[:, :, :3], tolerance=2e-2, gradients=False)
     for dtype, high, low in ((torch.float32, 1e18, -1e18), (torch.float16, 60.0, -200.0)):
@@ -223,9 +223,9 @@ def test_the_future_is_silent(solution, draw, same):
     for name, leaf in (("k", k), ("v", v)):
         if leaf.grad is None:
             continue
-        later, all_of_it = leaf.grad[:, :, 4:].abs().max(), leaf.grad.abs().max()
-        assert later <= 1e-6 * all_of_it, (
-            f"outputs 0 to 3 send a gradient of {float(later):.2g} to {name} of later words"
+        later_max, grad_max = leaf.grad[:, :, 4:].abs().max(), leaf.grad.abs().max()
+        assert later_max <= 1e-6 * grad_max, (
+            f"outputs 0 to 3 have a gradient of {float(later_max):.2g} for {name} of later words"
         )
 
 
@@ -280,7 +280,7 @@ def test_follows_the_device(solution, draw, follows_device):
 
 @pytest.fixture
 def hidden():
-    """Which entries a causal mask, and padding, hide: to draw them apart."""
+    """A function that returns the entries masked by the causal mask and by padding."""
 
     def hide(batch, heads, queries, keys, keep=None):
         allowed = torch.ones(batch, heads, queries, keys, dtype=torch.bool).tril()

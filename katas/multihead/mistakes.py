@@ -1,4 +1,4 @@
-"""Known ways of getting multi-head attention wrong, and some right ones that look odd."""
+"""Known mistakes in multi-head attention, and right answers that look unusual."""
 
 import torch
 import torch.nn.functional as F

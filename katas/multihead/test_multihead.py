@@ -12,7 +12,7 @@ NAMES = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v", "w_o", "b_o")
 
 @pytest.fixture
 def layer(draw):
-    """Random weights in nn.Linear layout, of a spread that keeps the projections near one."""
+    """Random weights in nn.Linear layout; their spread keeps the projections near one."""
 
     def make(width, dtype=None):
         shapes = ((width, width) if name[0] == "w" else (width,) for name in NAMES)
@@ -25,12 +25,12 @@ def layer(draw):
 
 
 @pytest.fixture
-def plain(draw):
-    """Projections that change nothing, so that what is shown is attention itself."""
+def identity(draw):
+    """Identity projections, so that the outputs are those of attention alone."""
 
     def make(width):
-        found = {name: torch.eye(width, dtype=draw.precise) for name in NAMES}
-        return {n: w if n[0] == "w" else torch.zeros_like(w[0]) for n, w in found.items()}
+        weights = {name: torch.eye(width, dtype=draw.precise) for name in NAMES}
+        return {n: w if n[0] == "w" else torch.zeros_like(w[0]) for n, w in weights.items()}
 
     return make
 
@@ -56,11 +56,11 @@ def test_merging(solution, draw, agree):
     agree(solution.merge_heads, draw(2, 1, 5, 4))
 
 
-def test_attention_alone(solution, draw, agree, plain):
+def test_attention_alone(solution, draw, agree, identity):
     """attention: every head attends by itself (identity projections)"""
     for causal in (False, True):
         x = draw(2, 5, 6)
-        agree(solution.multi_head_attention, x, plain(6), 2, causal=causal, gradients=False)
+        agree(solution.multi_head_attention, x, identity(6), 2, causal=causal, gradients=False)
 
 
 def test_attention_with_heads(solution, draw, agree, layer):
@@ -130,10 +130,10 @@ def test_large_scores(solution, draw, agree, layer):
 def test_loud_padding(solution, draw, agree, layer):
     """attention: masks padding and later words that are thousands of times larger"""
     keep = torch.tensor([[1, 1, 1, 0, 0], [0, 1, 1, 1, 0]]).bool()
-    loud = draw(2, 5, 12) * torch.where(keep, 1.0, 5000.0)[..., None]
-    agree(solution.multi_head_attention, loud, layer(12), 3, keep=keep, tolerance=1e-3)
-    loud = draw(2, 5, 12) * torch.tensor([1.0, 1, 1, 5000, 5000])[:, None]
-    agree(solution.multi_head_attention, loud, layer(12), 3, causal=True, tolerance=1e-3)
+    large = draw(2, 5, 12) * torch.where(keep, 1.0, 5000.0)[..., None]
+    agree(solution.multi_head_attention, large, layer(12), 3, keep=keep, tolerance=1e-3)
+    large = draw(2, 5, 12) * torch.tensor([1.0, 1, 1, 5000, 5000])[:, None]
+    agree(solution.multi_head_attention, large, layer(12), 3, causal=True, tolerance=1e-3)
 
 
 def test_very_low_scores(solution, draw, agree, layer):
@@ -148,7 +148,7 @@ def test_very_low_scores(solution, draw, agree, layer):
         agree(
             solution.multi_head_attention, x, weights, 3, gradients=False, tolerance=2e-2, **rules
         )
-    # One key that may be read, as low as the dtypes go.
+    # One key that is not masked, with scores near the lowest number of the dtype.
     alone = torch.tensor([[1, 0, 0, 0, 0], [0, 0, 1, 0, 0]]).bool()
     for dtype, high, low in ((torch.float32, 1e18, -1e18), (torch.float16, 60.0, -200.0)):
         x, weights = draw(2, 5, 12, dtype=dtype), layer(12, dtype)
@@ -183,9 +183,9 @@ def test_any_memory_layout(solution, draw, agree, layer):
     agree(solution.split_heads, draw(5, 2, 12).transpose(0, 1), 3)
     agree(solution.merge_heads, draw(2, 5, 3, 4).transpose(1, 2))
     agree(solution.multi_head_attention, draw(5, 2, 12).transpose(0, 1), layer(12), 3)
-    turned = {n: w.t().contiguous().t() for n, w in layer(12).items()}
+    column_major = {n: w.t().contiguous().t() for n, w in layer(12).items()}
     keep = torch.tensor([[1, 0], [1, 1], [0, 1], [1, 1], [1, 0]]).bool().t()
-    agree(solution.multi_head_attention, draw(2, 5, 12), turned, 3, keep=keep)
+    agree(solution.multi_head_attention, draw(2, 5, 12), column_major, 3, keep=keep)
 
 
 def test_a_second_call(solution, draw, agree, layer):

@@ -1,4 +1,4 @@
-"""Known ways of getting the scale wrong, and some right ones that look odd."""
+"""Known mistakes in the scale, and right answers that look unusual."""
 
 import math
 

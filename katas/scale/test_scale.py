@@ -41,10 +41,10 @@ def test_other_dtypes(solution, draw, agree, dtypes):
 
 def test_half_precision_does_not_overflow(solution, draw, agree):
     """Does not overflow in half precision where the scaled result fits"""
-    # Products of 65,000 to 110,000 are beyond float16's 65,504; an eighth of them is not.
+    # Products of 65,000 to 110,000 overflow float16 (65,504); an eighth of them does not.
     q, k = (draw(2, 3, 64).abs() / 10 + 35 for _ in range(2))
     agree(solution.scaled_scores, q.half(), k.half(), tolerance=1e-2)
-    # The same for a narrow and for a wide head, where the root is 2, and 32.
+    # The same for a narrow and for a wide head, where the square root is 2 and 32.
     for width, size in ((4, 140), (1024, 9)):
         q, k = (draw(2, 3, width).abs() / 10 + size for _ in range(2))
         agree(solution.scaled_scores, q.half(), k.half(), tolerance=1e-2)
@@ -69,7 +69,7 @@ def test_the_spread_stays(solution, draw):
     """Law: the spread of the scores stays near 1 for every width"""
     for width in (16, 64, 1024):
         spread = float(solution.scaled_scores(draw(20, width), draw(30, width)).std())
-        # Chance moves it by a tenth; no root at all makes it 4, 8 and 32.
+        # Random inputs change it by a tenth. Without the square root it is 4, 8 and 32.
         assert 0.5 < spread < 2.0, (
             f"for d_k = {width} the spread of your scores is {spread:.3g}; it should stay near 1"
         )

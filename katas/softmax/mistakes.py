@@ -1,4 +1,4 @@
-"""Known ways of getting softmax wrong, and some right ones that look odd."""
+"""Known mistakes in softmax, and right answers that look unusual."""
 
 import torch
 

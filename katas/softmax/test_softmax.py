@@ -41,7 +41,7 @@ def test_entries_of_any_size(solution, draw, agree):
     agree(solution.softmax, x + 1000, tolerance=1e-3, weights=-1)
     agree(solution.softmax, x - 1000, tolerance=1e-3, weights=-1)
     agree(solution.softmax, x.to(draw.precise) - 3e4, tolerance=1e-2, weights=-1)
-    # As far apart as the dtypes go.
+    # Near the largest and lowest numbers of the dtype.
     for ends in (torch.tensor([3e38, 1.0, -3e38]), torch.tensor([6e4, 1.0, -6e4]).half()):
         agree(solution.softmax, ends, weights=-1)
         agree(solution.softmax, -ends, weights=-1)
@@ -60,9 +60,9 @@ def test_rows_far_apart(solution, draw, agree):
 
 def test_long_rows(solution, draw, agree):
     """Is right for rows of 300 scores, rising or falling"""
-    lean = torch.linspace(-6, 6, 300, dtype=draw.precise)
-    agree(solution.softmax, draw(6, 300) + lean, weights=-1)
-    agree(solution.softmax, draw(6, 300) - lean, weights=-1)
+    slope = torch.linspace(-6, 6, 300, dtype=draw.precise)
+    agree(solution.softmax, draw(6, 300) + slope, weights=-1)
+    agree(solution.softmax, draw(6, 300) - slope, weights=-1)
 
 
 def test_one_entry_far_above(solution, draw, agree):
@@ -83,7 +83,7 @@ def test_minus_infinity_gets_zero(solution, draw, agree):
     agree(solution.softmax, x, weights=-1, masked=hidden)
     agree(solution.softmax, x.transpose(0, 2), dim=0, weights=0, masked=hidden.transpose(0, 2))
     agree(solution.softmax, x.float(), weights=-1, masked=hidden)
-    # One finite entry, lower than any number that might stand in for -inf.
+    # One finite entry, lower than the numbers often used instead of -inf.
     alone = torch.full((2, 5), -INF)
     alone[0, 3] = alone[1, 0] = -1e30
     agree(solution.softmax, alone, weights=-1, masked=alone == -INF)
@@ -94,7 +94,7 @@ def test_other_dtypes(solution, draw, agree, dtypes):
     for dtype in dtypes:
         agree(solution.softmax, draw(3, 4, 7, dtype=dtype), weights=-1)
         agree(solution.softmax, draw(3, 4, 7, dtype=dtype), dim=1, weights=1)
-    # Beyond what exponentials hold, in half precision and in float32. Scores are coarse there.
+    # Exponentials of 100 overflow in half precision and in float32. Scores near 100 are coarse.
     agree(solution.softmax, draw(3, 7).half() + 100, tolerance=6e-2, weights=-1)
 
 
@@ -116,11 +116,11 @@ def test_gradients_of_two_calls(solution, draw, same):
     """Keeps two calls apart, also in the backward pass"""
     x, y, upstream = draw(2, 5).requires_grad_(), draw(2, 5).requires_grad_(), draw(2, 5)
     first, second = solution.softmax(x), solution.softmax(y)
-    for answer, leaf in ((first, x), (second, y)):
-        (answer * upstream).sum().backward()
-        truth = torch.autograd.grad((torch.softmax(leaf, -1) * upstream).sum(), leaf)[0]
+    for result, leaf in ((first, x), (second, y)):
+        (result * upstream).sum().backward()
+        expected = torch.autograd.grad((torch.softmax(leaf, -1) * upstream).sum(), leaf)[0]
         assert leaf.grad is not None, "no gradient reaches x: the result is detached from the graph"
-        same(leaf.grad, truth, "after two calls, the gradient of one call is wrong")
+        same(leaf.grad, expected, "after two calls, the gradient of one call is wrong")
 
 
 @pytest.mark.law("softmax")
