@@ -1,7 +1,7 @@
-"""What is on the page: words, their vectors, and where those come from.
+"""The words on the page, their vectors, and where those come from.
 
-Three kinds of numbers, and the page says which is which: a toy in the plane, heads made by hand
-for the sentence, and heads of a trained model (see data/NOTICE).
+The page names three sources: vectors in the plane made up for the lookup, heads made by hand for
+the sentence, and heads of a trained model (see data/NOTICE).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 _START = ("The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "too")
 SENTENCES = {word: (*_START, word, ".") for word in ("tired", "wide")}
 
-# Head A: what each word advertises and what it looks for, as (creature, place, deed, state).
-# The one thing that differs between the two sentences is what "it" looks for.
+# Head A: keys and queries as (creature, place, deed, state). Between the two sentences only the
+# query of "it" and the last word differ.
 _KEYS_A = {
     "The": (0.2, 0, 0, 0), "animal": (2.6, 0.2, 0.5, 0.4), "didn't": (0, 0, 1.3, 0),
     "cross": (0, 0.3, 2.4, 0), "the": (0, 0.2, 0, 0), "street": (0.3, 2.6, 0.3, 0.4),
@@ -49,7 +49,7 @@ _LOUDNESS_A = 1.25
 _PERIODS_B = (26.0, 11.0, 6.0, 4.0)
 _LOUDNESS_B = 2.1
 
-# An English sentence and its translation: in the one the adjective comes first.
+# An English sentence and its translation: the adjective comes first in English only.
 SOURCE = ("the", "black", "cat", "is", "asleep")
 TARGET = ("le", "chat", "noir", "dort")
 _MEANING = {  # article, creature, colour, being, sleep
@@ -70,11 +70,11 @@ class Head:
 
 
 def lookup_vectors(query: tuple[float, float], width: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The query (1, d_k) and the keys (4, d_k) of the toy, `width` wide.
+    """The query (1, d_k) and the keys (4, d_k) of the lookup, with d_k = width.
 
-    The two coordinates are repeated d_k / 2 times and made smaller by the fourth root of that.
-    So the dot product grows as sqrt(d_k): the way it does, on average, for vectors whose entries
-    are independent and of unit spread.
+    The two coordinates are repeated d_k / 2 times and divided by the fourth root of d_k / 2. So the
+    dot product grows as sqrt(d_k), as it does on average for vectors whose entries are
+    independent and of unit spread.
     """
     times = width // 2
     size = times**-0.25
@@ -84,7 +84,7 @@ def lookup_vectors(query: tuple[float, float], width: int) -> tuple[torch.Tensor
 
 
 def random_vectors(width: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """32 queries and 16 keys with entries of unit spread, always the same ones."""
+    """Queries (32, width) and keys (16, width) with entries of unit spread, always the same."""
     generator = torch.Generator().manual_seed(width)
     q = torch.randn(32, width, dtype=torch.float64, generator=generator)
     k = torch.randn(16, width, dtype=torch.float64, generator=generator)
@@ -93,19 +93,20 @@ def random_vectors(width: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 @functools.cache
 def description() -> dict[str, Any]:
-    """What comes with the trained heads: names, tokens, the model."""
+    """Names, tokens and model of the trained heads."""
     found: dict[str, Any] = json.loads((DATA / "minilm_heads.json").read_text(encoding="utf-8"))
     return found
 
 
 @functools.cache
 def _arrays() -> dict[str, Any]:
-    # Our own file; without pickle even so.
+    # Without pickle, though the file is our own.
     with np.load(DATA / "minilm_heads.npz", allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
 
 
 def head_names() -> list[str]:
+    """The heads made by hand, then the trained ones."""
     return ["A", "B", *description()["heads"]]
 
 
@@ -134,7 +135,7 @@ def _by_hand(name: str, sentence: str) -> Head:
 
 
 def _place(position: torch.Tensor) -> torch.Tensor:
-    """Positions (T,) as points on four circles, (T, 8): near ones have the largest product."""
+    """Positions (T,) as points on four circles (T, 8); near points have the larger product."""
     angles = [position * (2 * math.pi / period) for period in _PERIODS_B]
     return torch.stack([turn for a in angles for turn in (a.cos(), a.sin())], -1)
 
@@ -143,9 +144,13 @@ def _place(position: torch.Tensor) -> torch.Tensor:
 class Wiring:
     """Two short sequences and the weights of a layer with two heads.
 
-    x (1, 4, 16), context (1, 5, 20); weights: `cross` reads the context, `own` reads x. Each head
-    hands over one-hot values, so that the answer of the layer *is* its attention weights: entry
-    8 h + j of an answer is how much head h attends to position j.
+    Each head blends one-hot values, so the output of a layer *is* its attention weights: entry
+    8 h + j of an output (1, T, 16) is the weight of head h on position j.
+
+    x: (1, 4, 16), the embedded target sentence.
+    context: (1, 5, 20), the embedded source sentence.
+    cross: weights of a layer that attends to the context.
+    own: weights of a layer that attends to x.
     """
 
     x: torch.Tensor
@@ -156,12 +161,13 @@ class Wiring:
 
 @functools.cache
 def wiring() -> Wiring:
+    """The sequences and layers of panel 5."""
     x, context = _embedded(TARGET, 16), _embedded(SOURCE, 20)
     return Wiring(x, context, _layer(16, 20, shift=0), _layer(16, 16, shift=1))
 
 
 def _embedded(words: tuple[str, ...], width: int) -> torch.Tensor:
-    """(1, T, width): five entries of meaning, then eight for the place."""
+    """Embeddings (1, T, width): five entries of meaning, then one-hot positions."""
     rows = torch.zeros(1, len(words), width, dtype=torch.float64)
     rows[0, :, :5] = torch.tensor([_MEANING[word] for word in words], dtype=torch.float64)
     rows[0, :, 5 : 5 + len(words)] = torch.eye(len(words), dtype=torch.float64)
@@ -169,7 +175,7 @@ def _embedded(words: tuple[str, ...], width: int) -> torch.Tensor:
 
 
 def _layer(width: int, context: int, shift: int) -> dict[str, torch.Tensor]:
-    """Head one matches meanings, head two places; `shift`: it looks so many words back."""
+    """Weights of a layer: head 0 matches meanings, head 1 positions, `shift` words back."""
     made = {f"w_{name}": torch.zeros(width, context if name in "kv" else width) for name in "qkvo"}
     loud = 2.8
     for dim in range(5):
@@ -184,7 +190,7 @@ def _layer(width: int, context: int, shift: int) -> dict[str, torch.Tensor]:
 
 
 def as_json() -> dict[str, Any]:
-    """What the page has to know to draw; it computes nothing from this."""
+    """Words, keys, values and names that the page draws, as JSON."""
     told = description()
     roles = dict(zip(told["heads"], told["head_role"], strict=True))
     return {
@@ -201,7 +207,7 @@ def as_json() -> dict[str, Any]:
 
 
 def frozen() -> dict[str, Any]:
-    """For a page without us: all vectors, those of the trained heads as float16 in base64."""
+    """All vectors for an exported page, those of the trained heads as float16 in base64."""
 
     def packed(array: Any) -> str:
         return base64.b64encode(np.ascontiguousarray(array, "<f2").tobytes()).decode()

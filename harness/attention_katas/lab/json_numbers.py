@@ -1,4 +1,4 @@
-"""Tensors as JSON, which has no word for NaN or infinity."""
+"""Tensors as JSON, with NaN and infinities as strings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ CELLS = 4096
 
 
 def cells(tensor: torch.Tensor) -> Any:
-    """Nested lists of numbers, with "nan", "inf" and "-inf" in the place of what is none."""
+    """A tensor of any shape as nested lists of numbers, "nan", "inf" and "-inf".
+
+    A tensor of more than CELLS entries becomes an empty list.
+    """
     values = tensor.detach().to(torch.float64) if tensor.numel() <= CELLS else torch.zeros(0)
     return _worded(values.tolist())
 
 
 def number(value: float) -> float | str:
-    """One number, or the word for it."""
+    """A number, or "nan", "inf" or "-inf"."""
     if math.isnan(value):
         return "nan"
     if math.isinf(value):
@@ -31,7 +34,10 @@ def _worded(value: Any) -> Any:
 
 
 def close(mine: torch.Tensor, right: torch.Tensor) -> bool:
-    """As the judge compares values in float64: NaN and infinities in the same places, and 1e-6."""
+    """Whether two tensors of any shape are equal in float64.
+
+    NaN and infinities are in the same places; other entries differ by at most 1e-6.
+    """
     if mine.shape != right.shape:
         return False
     mine, right = mine.detach().double(), right.detach().double()
@@ -45,7 +51,7 @@ def close(mine: torch.Tensor, right: torch.Tensor) -> bool:
 
 
 def near(mine: torch.Tensor, right: torch.Tensor) -> bool:
-    """The same for float32, in which much is added up in another order."""
+    """Whether two tensors of any shape are equal in float32, where long sums are less exact."""
     return mine.shape == right.shape and torch.allclose(
         mine.detach().double(), right.detach().double(), rtol=1e-3, atol=1e-4
     )
