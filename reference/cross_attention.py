@@ -1,4 +1,8 @@
-"""Reference: cross-attention."""
+"""Reference: cross-attention.
+
+Encoder-decoder attention: Vaswani et al. 2017, arXiv:1706.03762, section
+3.2.3. B batch, T_q positions of x, T_k positions of the context, H heads.
+"""
 
 import torch
 
@@ -12,7 +16,14 @@ def cross_attention(
     num_heads: int,
     keep: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Queries from x, keys and values from the context."""
+    """Queries from x (B, T_q, D), keys and values from context.
+
+    The context has shape (B, T_k, D_c); returns (B, T_q, D).
+
+    Weights in nn.Linear layout: w_q, w_o (D, D), w_k, w_v (D, D_c), biases
+    (D,). keep: bool (B, T_k), True = a real position.
+    Raises ValueError when num_heads does not divide D.
+    """
     q = _split(x @ weights["w_q"].T + weights["b_q"], num_heads)
     k = _split(context @ weights["w_k"].T + weights["b_k"], num_heads)
     v = _split(context @ weights["w_v"].T + weights["b_v"], num_heads)
@@ -31,6 +42,7 @@ def cross_attention(
 
 
 def _split(x: torch.Tensor, num_heads: int) -> torch.Tensor:
+    """(B, T, D) to (B, H, T, D/H)."""
     batch, length, width = x.shape
     if num_heads < 1 or width % num_heads:
         raise ValueError(

@@ -1,4 +1,8 @@
-"""Reference: multi-head attention."""
+"""Reference: multi-head attention.
+
+Vaswani et al. 2017, arXiv:1706.03762, section 3.2.2. B batch, T positions,
+D width, H heads.
+"""
 
 import torch
 
@@ -6,7 +10,10 @@ Weights = dict[str, torch.Tensor]
 
 
 def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
-    """Cut the width into slices; bring the heads to the front."""
+    """(B, T, D) to (B, H, T, D/H): a reshape, then a transpose.
+
+    Raises ValueError when num_heads does not divide D.
+    """
     batch, length, width = x.shape
     if num_heads < 1 or width % num_heads:
         raise ValueError(
@@ -18,7 +25,7 @@ def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
 
 
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
-    """The way back: positions to the front, slices side by side."""
+    """(B, H, T, D/H) to (B, T, D): a transpose, then a reshape."""
     batch, heads, length, width = x.shape
     return x.transpose(1, 2).reshape(batch, length, heads * width)
 
@@ -30,7 +37,12 @@ def multi_head_attention(
     causal: bool = False,
     keep: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Project, split, attend in every head, merge, project back."""
+    """Self-attention with num_heads heads: (B, T, D) to (B, T, D).
+
+    Weights in nn.Linear layout: w (D, D), b (D,). keep: bool (B, T),
+    True = a real position. Raises ValueError when num_heads does not
+    divide D.
+    """
     q = split_heads(x @ weights["w_q"].T + weights["b_q"], num_heads)
     k = split_heads(x @ weights["w_k"].T + weights["b_k"], num_heads)
     v = split_heads(x @ weights["w_v"].T + weights["b_v"], num_heads)
@@ -45,7 +57,10 @@ def multi_head_attention(
 
 
 def _weights(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-    """Softmax over the allowed keys; a query without one gets zeros."""
+    """Softmax over the allowed keys; both arguments (B, H, T, T).
+
+    A query whose keys are all masked gets zeros.
+    """
     hidden = scores.masked_fill(~allowed, float("-inf"))
     top = hidden.amax(-1, keepdim=True).detach()
     exponentials = (

@@ -50,7 +50,7 @@ def test_the_page_needs_the_token(lab):
     assert status(lab, "/?token=another")[0] == 403
     code, headers, body = status(lab, f"/?token={labs.TOKEN}")
     assert code == 200
-    assert b"Grab attention" in body
+    assert b"computed by your own code" in body
     assert "default-src 'none'" in headers["content-security-policy"]
 
 

@@ -116,7 +116,7 @@ def test_from_a_stub_to_a_pass(drive):
         await d.until(lambda: "passed  3 of 3" in d.text("top"))
         assert "✓ check 2 passes now: Stays finite" in d.text("text")
         assert "What carries forward" in d.text("text")
-        assert "next:  n for mask: no word sees the future" in d.text("text")
+        assert "next:  n for mask: no query attends to a later key" in d.text("text")
         assert "2 pass now" in d.text("status")
         await d.until(lambda: "1 of 6 done" in d.text("top"))
         assert "s" in d.offered()

@@ -1,4 +1,4 @@
-"""Kata: cross-attention. The same operation, other wiring."""
+"""Kata: cross-attention. Queries from one sequence, keys and values from another."""
 
 import torch
 
@@ -10,7 +10,7 @@ def cross_attention(
     num_heads: int,
     keep: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """x asks, the context answers.
+    """Attention with queries from x, keys and values from context.
 
     x        (B, T_q, D)     the queries come from here
     context  (B, T_k, D_c)   keys and values: another length, another width
@@ -20,8 +20,8 @@ def cross_attention(
              None: all are real
     ->       (B, T_q, D)
 
-    Nothing is causal here: all of the context may be read. A query with no
-    key to attend to gets a blend of zeros, and so b_o. Raises ValueError
+    There is no causal mask: every query may attend to all of the context. A
+    query whose keys are all masked gets a blend of zeros, and so b_o. Raises ValueError
     when num_heads does not divide D.
 
     You may import what you have written:

@@ -1,4 +1,4 @@
-"""Kata: mask. No word sees the future; then all of attention at once."""
+"""Kata: mask. No query attends to a later key; then all of attention."""
 
 import torch
 
@@ -12,8 +12,8 @@ def causal_mask(
 
     ->  bool (t_q, t_k) on `device`; True = may attend
 
-    The corner is the top left one also when t_q and t_k differ, as in
-    PyTorch's `is_causal`.
+    The mask is aligned to the top left corner also when t_q and t_k differ,
+    as with `is_causal` of PyTorch.
     """
     raise NotImplementedError("causal_mask is yours to write")
 
@@ -24,13 +24,13 @@ def masked_weights(
 ) -> torch.Tensor:
     """Causal weights: softmax over the keys that a query may attend to.
 
-    scores  (B, H, T_q, T_k), any size of numbers
+    scores  (B, H, T_q, T_k), numbers of any size
     keep    bool (B, T_k), True = a real key, False = padding;
             None: all keys are real
-    ->      (B, H, T_q, T_k); hidden keys get exactly zero, the rest of a
+    ->      (B, H, T_q, T_k); masked keys get exactly zero, the rest of a
             row sums to one
 
-    A query with no key to attend to gets a row of zeros, never NaN, and its
+    A query whose keys are all masked gets a row of zeros, never NaN, and its
     gradients are zero. `scores` is left as it was.
     """
     raise NotImplementedError("masked_weights is yours to write")
@@ -42,7 +42,7 @@ def scaled_dot_product_attention(
     v: torch.Tensor,
     causal: bool = True,
 ) -> torch.Tensor:
-    """Score, scale, mask, softmax, blend: everything so far in one.
+    """Score, scale, mask, softmax, blend: all steps in one function.
 
     q   (B, H, T_q, d_k)
     k   (B, H, T_k, d_k)   T_k may differ from T_q

@@ -1,4 +1,4 @@
-"""Kata: multihead. Several attentions side by side, at the same cost."""
+"""Kata: multihead. Several heads at the cost of one."""
 
 import torch
 
@@ -15,7 +15,7 @@ def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
 
 
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
-    """The way back: the slices of all heads side by side again.
+    """Undo split_heads: concatenate the slices of all heads.
 
     x   (B, H, T, D/H)
     ->  (B, T, D)
@@ -40,7 +40,7 @@ def multi_head_attention(
              None: all are real
     ->       (B, T, D), the same as nn.MultiheadAttention with these weights
 
-    A query with no key to attend to gets a blend of zeros, and so b_o.
+    A query whose keys are all masked gets a blend of zeros, and so b_o.
     Raises ValueError when num_heads does not divide D.
 
     You may import what you have written: `from softmax import softmax`.

@@ -1,4 +1,4 @@
-"""Kata: scale. Divide the scores, so that softmax stays soft."""
+"""Kata: scale. Divide the scores so that softmax does not saturate."""
 
 import torch
 

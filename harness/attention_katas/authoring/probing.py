@@ -1,4 +1,4 @@
-"""What the diagnosis of a kata asks: the decorators for a kata's probes.py.
+"""Decorators for probes.py of a kata: the calls that its diagnosis makes.
 
     AXES = {"q": "T_q d_k", "k": "T_k d_k"}
 
@@ -10,11 +10,11 @@
     def length_does_not_count(f, draw):
         q, k = draw(3, 5), draw(4, 5)
         if close(f(2 * q, k), f(q, k)):
-            return "a query twice as long gets the same scores"
+            return "doubling the queries does not change the scores"
 
-A probe gives the arguments of one question, or several questions to be asked one after the other.
-A symptom asks the learner's function itself, and says in words which property is broken, with the
-numbers that it measured; it gives nothing when the property holds.
+A probe returns the arguments of one call, or a list of calls made in order. A symptom calls the
+learner's function `f` and returns a sentence with the violated property and the measured numbers,
+or None when the property holds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,12 @@ PROBE, SYMPTOM = "__kata_probe__", "__kata_symptom__"
 
 @dataclass(frozen=True)
 class Question:
-    """One call. tolerance: for inputs far from unit spread, as for `agree`."""
+    """One call of the learner's function.
+
+    args, kwargs: its arguments.
+    tolerance: for inputs far from unit spread, as for `agree`.
+    gradients: whether gradients of the arguments are compared too.
+    """
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
@@ -41,17 +46,17 @@ class Question:
 def ask(
     *args: Any, tolerance: float | None = None, gradients: bool = False, **kwargs: Any
 ) -> Question:
-    """A question with keyword arguments, a tolerance, or whose gradients are wanted too."""
+    """A call with keyword arguments, a tolerance, or gradients."""
     return Question(args, kwargs, tolerance, gradients)
 
 
 def probe(of: str) -> Callable[[Function], Function]:
-    """Marks a probe of the kata's function `of`."""
+    """Mark a probe of the kata's function `of`."""
     return _marker(PROBE, of)
 
 
 def symptom(of: str) -> Callable[[Function], Function]:
-    """Marks a measurement of the kata's function `of`."""
+    """Mark a symptom of the kata's function `of`."""
     return _marker(SYMPTOM, of)
 
 
@@ -69,7 +74,7 @@ def marked(module: ModuleType, attribute: str, of: str) -> list[Callable[..., An
 
 
 def questions(asked: Any) -> list[Question]:
-    """What a probe gave, as a list of questions."""
+    """The result of a probe as a list of calls."""
     if isinstance(asked, Question):
         return [asked]
     if isinstance(asked, list):
@@ -77,22 +82,22 @@ def questions(asked: Any) -> list[Question]:
     return [Question(tuple(asked) if isinstance(asked, tuple) else (asked,))]
 
 
-def close(one: Any, other: Any, allowed: float = 1e-4) -> bool:
-    """Whether two tensors agree in every entry; NaN agrees with NaN."""
-    if one.shape != other.shape:
+def close(first: Any, second: Any, allowed: float = 1e-4) -> bool:
+    """Whether two tensors have the same shape and agree in every entry; NaN agrees with NaN."""
+    if first.shape != second.shape:
         return False
-    near = (one - other).abs() <= allowed * (1 + other.abs())
-    return bool((near | (one.isnan() & other.isnan())).all())
+    near = (first - second).abs() <= allowed * (1 + second.abs())
+    return bool((near | (first.isnan() & second.isnan())).all())
 
 
 def broken(tensor: Any) -> str:
-    """How many entries are no finite numbers, in words, or ""."""
-    odd = int((~tensor.isfinite()).sum())
-    return f"{odd} of {tensor.numel()}" if odd else ""
+    """How many entries of a tensor of any shape are not finite, as "3 of 16", or ""."""
+    count = int((~tensor.isfinite()).sum())
+    return f"{count} of {tensor.numel()}" if count else ""
 
 
-def furthest(one: Any, other: Any) -> tuple[list[int], float, float]:
-    """Where two tensors of one shape are furthest apart, and their numbers there."""
-    gap = (one - other).abs().nan_to_num(nan=float("inf"))
-    at = (gap == gap.max()).nonzero()[0].tolist()
-    return at, float(one[tuple(at)]), float(other[tuple(at)])
+def furthest(first: Any, second: Any) -> tuple[list[int], float, float]:
+    """The index at which two tensors of the same shape differ most, and their numbers there."""
+    gap = (first - second).abs().nan_to_num(nan=float("inf"))
+    index = (gap == gap.max()).nonzero()[0].tolist()
+    return index, float(first[tuple(index)]), float(second[tuple(index)])

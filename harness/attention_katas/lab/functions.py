@@ -334,11 +334,13 @@ class LiveFunctions:
         seconds: float = CALL_SECONDS,
         **kwargs: Any,
     ) -> Step:
-        """Call the learner's function, and the reference.
+        """Call the learner's function and the reference.
 
-        right: what the reference is to get where that is something else. gradient_of: also what a
-        gradient of this size at the answer becomes at the first input; the reference's is always
-        there, the learner's if their answer is. seconds: what the call may take.
+        args: the learner's arguments, tensors of any shape.
+        right: arguments of the reference, if they differ from args.
+        gradient_of: a gradient of the shape of the answer; the step then has the gradients of the
+        first input too, the learner's only if there is an answer.
+        seconds: time limit of the call.
         """
         home = self._homes[function]
         reference = getattr(home.reference, function)

@@ -1,4 +1,4 @@
-"""Small matrices side by side: yours and expected, with row sums where rows are weights."""
+"""Draws two small matrices side by side, yours and expected, with row sums for weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GAP = 3
 
 
 def side_by_side(evidence: Evidence, glyphs: Glyphs, width: int, colour: bool) -> list[Text]:
-    """Yours and expected as lines of text: beside each other if they fit, else below."""
+    """Yours and expected as lines of text: side by side if they fit, else one below the other."""
     if evidence.yours is None or evidence.expected is None:
         return []
     painter = _Painter(evidence, glyphs, colour, width)
@@ -33,7 +33,7 @@ def side_by_side(evidence: Evidence, glyphs: Glyphs, width: int, colour: bool) -
 
 
 class _Painter:
-    """Draws the two grids of a piece of evidence alike."""
+    """Draws both grids of the evidence in the same format."""
 
     def __init__(self, evidence: Evidence, glyphs: Glyphs, colour: bool, room: int) -> None:
         self.evidence, self.glyphs, self.colour = evidence, glyphs, colour
@@ -44,7 +44,7 @@ class _Painter:
         self.number: Callable[..., str] = _share if self.weights else _number
         if all(value in (0, 1) for value in values):
             self.number = _truth
-        # Two signs are enough, unless they hide the difference.
+        # Two digits, unless a wrong number then looks like the right one.
         self.digits = 2 if self.tells_apart(2) else 4
         self.width = max([len(self.text(v)) for v in values] + [len(glyphs.masked)])
 
@@ -56,7 +56,7 @@ class _Painter:
         return self.number(value, self.digits)
 
     def tells_apart(self, digits: int) -> bool:
-        """Some wrong number looks different from the right one."""
+        """Whether a wrong number looks different from the right one."""
         yours, expected = self.grids[0].cells, self.grids[-1].cells
         wrong = [
             (yours[i][j], expected[i][j])
@@ -105,14 +105,14 @@ class _Painter:
         return text
 
     def shade(self, value: float | str) -> str:
-        """How large a share is, as a bar; blank for what is no share."""
+        """A weight as a bar; blank for numbers outside of (0, 1]."""
         if isinstance(value, str) or not 0 < value <= 1:
             return " "
         ramp = self.glyphs.ramp
         return ramp[min(int(value * len(ramp)), len(ramp) - 1)]
 
     def legend(self) -> list[Text]:
-        """What the unusual cells mean; only those that are there."""
+        """The meaning of the unusual cells that are shown."""
         parts = []
         if any(cell for row in self.evidence.masked or () for cell in row):
             parts.append(f"{self.glyphs.masked} masked")

@@ -1,9 +1,9 @@
-// Horizontal bars, one a word: the learner's filled, the reference's a thin tick on the same track.
+// Horizontal bars, one for each word: the learner's filled, the reference a thin tick on the same track.
 
 import { h } from "./dom.js";
 import { odd, text } from "./numbers.js";
 
-// step: as `drawn` gives it. signed: bars start in the middle, for scores; most: the end of the track.
+// step: as `drawn` returns it. signed: bars start in the middle, for scores; most: the end of the track.
 export function bars(words, step, { signed = false, most = 1, digits = 2, right = step.right, label = "" } = {}) {
   const at = (x) => (signed ? 50 + (50 * Math.max(-1, Math.min(1, x / most))) : 100 * Math.max(0, Math.min(1, x / most)));
   return h("div", { class: `bars ${signed ? "signed" : ""} ${step.old ? "old" : ""} ${step.mine ? "mine" : "theirs"}`, role: "list", "aria-label": label },

@@ -1,13 +1,13 @@
-// 6. What it costs: many heads for the price of one, and the square of the length.
+// 6. Costs: several heads cost as much as one; the cost grows with the square of the length.
 
 import { h, s, fill, button, slider } from "./dom.js";
-import { frame } from "./panel.js";
+import { panel } from "./panel.js";
 import { text } from "./numbers.js";
 import { announce } from "./notes.js";
 
 const HEADS = [1, 2, 4, 8, 16];
 const LENGTHS = [64, 128, 256, 512, 1024, 2048, 4096];
-const FIRST = 2048; // the longest that is measured without being asked for
+const FIRST = 2048; // the longest that is measured without a click
 
 export default {
   render({ model: hub, el }) {
@@ -16,10 +16,10 @@ export default {
     let chosen = 512;
     let turn = 0;
     let busy = true;
-    const parts = frame(el, hub, {
-      id: "cost", number: "6", title: "Many heads for the price of one, and the square",
-      lede: "Cut a layer of width D into h heads of width D/h and it multiplies just as often: several ways of reading, for nothing. What does cost is length. Every word scores every other word, so twice the text is four times the work.",
-      note: [hub.live ? "Measured on your code as you look, on one processor of this machine. Yours and the reference run in two processes of the same kind and take turns until the best times stand; memory is what your process had at its peak, on top of what it had before the call. " : "Measured on the reference when this page was written, on one processor: the best of some runs. ", "Multiply-adds are counted from the formula: they stay the same. The softmax does not, for h heads have h times as many weights, and where that shows in the time it is for softmax that you pay."],
+    const parts = panel(el, hub, {
+      id: "cost", number: "6", title: "What it costs",
+      lede: "Split a layer of width D into h heads of width D/h: the number of multiply-adds stays the same. Length is what costs. Every word scores every other word, so twice the text is four times the work.",
+      note: [hub.live ? "Measured now on your code, on one processor of this machine. Your code and the reference run in two processes of the same kind, alternating, until the best times no longer change. Memory is the peak of your process minus its memory before the call. " : "Measured on the reference when this page was written, on one processor: the best of several runs. ", "Multiply-adds are counted from the formula and stay the same. The work of softmax grows: h heads have h times as many weights, which can show in the time."],
     });
     const pick = slider("n", hub.live ? LENGTHS : LENGTHS.filter((n) => n <= FIRST), chosen, (n) => {
       chosen = n;
@@ -93,13 +93,13 @@ export default {
       const known = [...lengths.values()];
       const keys = h("p.keys", known.some((p_) => p_.yours_ms != null) ? h("span.key.time", "your time, ms") : null, known.some((p_) => p_.yours_mb) ? h("span.key.memory", "your memory, MB") : null, h("span.key.reference", "the reference's time, ms"), h("span.key.square", "n²"));
       if (!p) return [keys, h("p.readout", hub.live && busy ? `${chosen} words: being measured …` : `${chosen} words were not measured${stopped() ? ": see below" : ""}.`)];
-      const noisy = [...known, ...heads.values()].some((p_) => p_.scatters) ? h("p.fine", "The machine is busy: these times scatter.") : null;
+      const noisy = [...known, ...heads.values()].some((p_) => p_.scatters) ? h("p.fine", "The machine is busy: these times vary.") : null;
       return [keys, h("p.readout", h("strong", `${chosen} words`), `: ${(chosen * chosen).toLocaleString("en")} scores, ${text(p.matrix_mb, p.matrix_mb < 1 ? 2 : 0)} MB for the matrix alone; `,
-        p.yours_ms == null ? `the reference takes ${text(p.right_ms, 2)} ms` : [h("strong", `${text(p.yours_ms, 2)} ms`), ` and ${p.yours_mb ? `${text(p.yours_mb, 1)} MB` : "too little memory to be seen"} for yours, ${text(p.right_ms, 2)} ms for the reference`], "."), noisy];
+        p.yours_ms == null ? `the reference takes ${text(p.right_ms, 2)} ms` : [h("strong", `${text(p.yours_ms, 2)} ms`), ` and ${p.yours_mb ? `${text(p.yours_mb, 1)} MB` : "too little memory to measure"} for yours, ${text(p.right_ms, 2)} ms for the reference`], "."), noisy];
     };
     const stopped = () => [...heads.values(), ...lengths.values()].some((p) => p.step.state === "stopped");
-    // Whether there is more to measure: a function that had to be stopped would be so again.
-    const told = (point, keep) => {
+    // Whether to measure on: a function that was stopped once would be stopped again.
+    const record = (point, keep) => {
       if (point.unclear) {
         hub.emit("unclear", point.unclear, "cost");
         return false;
@@ -116,12 +116,12 @@ export default {
       for (const n of hs) {
         const point = await hub.once("cost", { what: "heads", heads: n });
         if (mine !== turn) return;
-        if (!told(point, () => heads.set(n, point))) break;
+        if (!record(point, () => heads.set(n, point))) break;
       }
       for (const n of ns) {
         const point = await hub.once("cost", { what: "length", n });
         if (mine !== turn) return;
-        if (!told(point, () => lengths.set(n, point))) break;
+        if (!record(point, () => lengths.set(n, point))) break;
       }
       busy = false;
       draw();
@@ -136,12 +136,12 @@ export default {
       draw();
       measure(LENGTHS.filter((n) => n <= FIRST || n === chosen), HEADS);
     };
-    // Measuring keeps a processor busy, so it waits until somebody looks, and until saves have ended.
-    let seen = false;
+    // Measuring keeps a processor busy: it waits until the panel is visible and no save is recent.
+    let visible = false;
     let stale = true;
     let timer;
     const begin = () => {
-      if (!seen || !stale) return;
+      if (!visible || !stale) return;
       stale = false;
       start();
     };
@@ -151,6 +151,6 @@ export default {
       timer = setTimeout(begin, 1000);
     });
     draw();
-    new IntersectionObserver((found) => ((seen = found.at(-1).isIntersecting), begin())).observe(el);
+    new IntersectionObserver((entries) => ((visible = entries.at(-1).isIntersecting), begin())).observe(el);
   },
 };

@@ -13,7 +13,7 @@ function build(make, what, rest) {
   return el;
 }
 
-// What is to be appended; "d_k" in running text is set as mathematics.
+// The nodes to append; "d_k" in running text is set as mathematics.
 function kept(children, el) {
   const there = children.flat(9).filter((one) => one != null && one !== false);
   if (el.namespaceURI === SVG || el.tagName === "CODE" || el.tagName === "PRE" || el.tagName === "OPTION") return there;
@@ -40,7 +40,7 @@ export function fill(el, ...children) {
 let count = 0;
 export const unique = (stem) => `${stem}-${++count}`;
 
-// A row of choices, one of which holds: radio buttons that look like a switch.
+// A row of choices: radio buttons that look like a switch.
 export function choice(label, options, value, change) {
   const name = unique("choice");
   const inputs = options.map(([key, text, title]) => {
@@ -59,7 +59,7 @@ export function toggle(label, value, change) {
   return h("label.toggle", input, h("span.knob"), h("span", label));
 }
 
-// A slider over a list of values, with its value in words beside it.
+// A slider over a list of values, with its value as text beside it.
 export function slider(label, values, value, change, words = String) {
   const input = h("input", { type: "range", "aria-label": label, min: 0, max: values.length - 1, step: 1, value: values.indexOf(value) });
   const output = h("output");

@@ -1,13 +1,13 @@
 // A matrix as a heat map: rows are queries, columns are keys.
 //
-// Three things must never look alike: a weight that is zero (paper, with a small 0), a key that is
-// masked (hatched), and NaN (a solid frame with its name in it).
+// Three kinds of cells must look different: a weight of zero (paper, with a small 0), a masked key
+// (hatched), and NaN (a solid frame with the word in it).
 
 import { h, s, unique } from "./dom.js";
 import { odd, shade, short, text, theme } from "./numbers.js";
 import { rowSum } from "./notes.js";
 
-// cells: rows of numbers; masked(i, j): hidden by the mask. most: what full ink means, fixed to 1
+// cells: rows of numbers; masked(i, j): whether it is masked. most: the value of full ink, always 1
 // for weights. sums: a column with the sum of each row. at: the row and column of the cross-hair.
 export function heat({ title, cells, rows, columns, masked = () => false, most = 1, sums = true, kind = "mine", at = null, old = false, move, room = 1000, label: write, here = () => at || [0, 0] }) {
   const count = columns.length;
@@ -56,7 +56,7 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
     }
   });
   if (sums) svg.append(s("text.axis", { x: left + count * size + 10, y: top - 6 }, "sum"));
-  const axes = ["rows: who asks (queries)", "columns: who is asked (keys)"];
+  const axes = ["rows: queries", "columns: keys"];
   (narrow ? axes : [axes.join(" · ")]).forEach((line, i, all) => svg.append(s("text.axis", { x: left, y: height - 5 - 14 * (all.length - 1 - i) }, line)));
   if (at) {
     svg.append(s("rect.cross", { x: left, y: top + at[0] * size, width: count * size, height: size, rx: 3 }),
@@ -82,7 +82,7 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
   return h("figure", { class: `matrix ${kind}` }, h("figcaption", title), h("div.scroll", svg));
 }
 
-// A legend that says what the ends of the scale mean; drawn from the scale itself.
+// A legend with the values at the ends of the scale, drawn with the scale itself.
 export function legend(most, signed, kind = "mine", { masked: withMask = true, lost: withLost = false, over = false } = {}) {
   const steps = 24;
   const low = signed ? -1 : 0;

@@ -1,4 +1,4 @@
-// Between the panels and whoever computes: one question in flight for each panel, the newest next.
+// Connects the panels with the server: one request in flight for each panel, the newest one next.
 //
 // `model` has the methods of anywidget's: on("msg:custom", act) and send(message).
 
@@ -59,8 +59,8 @@ export class Hub {
     return new Promise((answered) => this.call(panel, ask, answered));
   }
 
-  // A function that asks; `show(answer)` is called with answers, never more than one behind.
-  // answer.ask is what was asked, as it was then.
+  // A function that sends requests; `show(answer)` is called with answers, at most one behind.
+  // answer.ask has the parameters of that request.
   asker(panel, show) {
     let busy = false;
     let next = null;
@@ -89,20 +89,20 @@ export class Hub {
   }
 }
 
-// The token comes in the address and leaves it at once, for an address is seen and remembered. A
-// reload finds it in this tab's storage (reload.js); without storage it stays where it is.
+// Moves the token from the address to the storage of this tab, since addresses are visible and
+// recorded. A reload reads it there (reload.js). Without storage it stays in the address.
 function takeToken() {
   const token = new URLSearchParams(location.search).get("token") || "";
   try {
     sessionStorage.setItem("kata-lab-token", token);
     history.replaceState(history.state, "", location.pathname + location.hash);
   } catch {
-    // The page works all the same.
+    // The page also works with the token in the address.
   }
   return encodeURIComponent(token);
 }
 
-// The line to `kata lab`: opened again when it was lost, as after a restart on the same port.
+// The WebSocket to `kata lab`: opened again when it closes, as after a restart on the same port.
 export function socketModel() {
   const token = takeToken();
   const acts = [];

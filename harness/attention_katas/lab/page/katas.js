@@ -1,4 +1,4 @@
-// The learner's files: which functions are written, what the judge says, what to type next.
+// The learner's files: the written functions, the verdict, and the next command.
 
 import { h, fill } from "./dom.js";
 
@@ -10,7 +10,7 @@ export default {
     el.setAttribute("class", "panel katas");
     el.setAttribute("aria-label", "your files");
     const list = h("ul.files");
-    fill(el, h("div.head", h("span.number", { "aria-hidden": "true" }, "✎"), h("h2", "Your files"), h("p.lede", "Everything above is computed by these. Save one, and every picture that uses it is drawn again; the judge says the rest.")), list);
+    fill(el, h("div.head", h("span.number", { "aria-hidden": "true" }, "✎"), h("h2", "Your files"), h("p.lede", "These files compute everything above. When you save one, every picture that uses it is drawn again and the file is judged.")), list);
     const draw = () => fill(list, hub.katas.map((kata) => {
       const verdict = hub.verdicts[kata.name];
       const [mark, words] = sign(verdict);

@@ -1,10 +1,10 @@
-// 1. The soft lookup: a query among four keys, and what it gets of their values.
+// 1. The soft lookup: a query, four keys, and the blend of their values.
 
 import { h, s, fill, button, slider, toggle } from "./dom.js";
 import { arrow, line, plane, px, py } from "./plane.js";
 import { bars } from "./bars.js";
 import { announce, drawn, verdictLine } from "./notes.js";
-import { frame } from "./panel.js";
+import { panel } from "./panel.js";
 import { largest, odd, text } from "./numbers.js";
 
 const TEMPERATURES = [0.1, 0.25, 0.5, 1, 2, 4, 10];
@@ -14,10 +14,10 @@ export default {
     const { words, keys, values, query } = hub.scene.lookup;
     const now = { query: [...query], values: values.map((one) => [...one]), d_k: 2, divide: true, temperature: 1 };
     const kept = {};
-    const parts = frame(el, hub, {
+    const parts = panel(el, hub, {
       id: "lookup", number: "1", title: "A soft lookup",
-      lede: "Four words hold out their keys. “it” carries a query: drag it. In the middle it asks for nothing in particular and gets a little of everyone; point it at a word, far out, and that word takes all. What comes back is not a word but a blend of values, and you may drag those too.",
-      note: ["Temperature divides the scores once more: below 1 it sharpens the weights, above 1 it evens them out. The gradient is how much the largest weight would move if the scores did: it is small when the weights are even, next to nothing when one key has all, and softmax learns most in between. ", "This plane is a toy: two coordinates stand for all d_k of them. Wider vectors are made by repeating the two, sized so that a dot product grows as √d_k does for random vectors. Real heads come in the third picture."],
+      lede: "Four words have keys. “it” has a query: drag it. In the middle all scores are about equal, and so are the weights. Far out in the direction of a word, that word gets nearly all the weight. The result is not a word but a blend of values. You can drag the values too.",
+      note: ["Temperature divides the scores again: below 1 the weights become sharper, above 1 more even. The gradient says how much the largest weight changes with the scores. It is small when the weights are even and almost zero when one key has all the weight; softmax learns most in between. ", "This plane is made up: every vector has two coordinates. A wider vector repeats them, scaled so that a dot product grows like √d_k, as it does for random vectors. Picture 3 has real heads."],
     });
 
     const keyDots = () => words.map((word, i) => s("g.key", { transform: `translate(${px(keys[i][0])} ${py(keys[i][1])})` },
@@ -40,9 +40,9 @@ export default {
     const why = h("p.why");
     const figures = h("dl.figures");
     fill(parts.figure, h("div.lookup",
-      h("div.side", h("h3", "who is asked", h("span.sub", "keys, and your query")), asks.svg),
-      h("div.side.middle", h("h3", "how much each counts", of), weights, why, h("h4", "scores"), scores, figures),
-      h("div.side", h("h3", "what comes back", h("span.sub", "values, blended by weight")), gives.svg)));
+      h("div.side", h("h3", "query and keys", h("span.sub", "drag the query")), asks.svg),
+      h("div.side.middle", h("h3", "weights", of), weights, why, h("h4", "scores"), scores, figures),
+      h("div.side", h("h3", "result", h("span.sub", "values, blended by weight")), gives.svg)));
 
     const axis = (label, index) => {
       const input = h("input", { type: "number", min: -3, max: 3, step: 0.1, value: now.query[index] });
@@ -76,7 +76,7 @@ export default {
           }, ".preset"))),
       h("div.group", width, toggle("divide by √d_k", true, (divide) => send({ divide })), warm));
 
-    // Without a line nothing is computed: what was dragged goes back to where it was answered.
+    // Without a connection nothing is computed: dragged points return to the last answer.
     let answered = structuredClone(now);
     const back = () => {
       Object.assign(now, structuredClone(answered));
@@ -110,31 +110,31 @@ export default {
       parts.tell({ scores: answer.scores, weights: answer.weights, blend: answer.blend });
       announce(words.map((word, i) => `${word} ${text(w.cells[i])}`).join(", "));
     };
-    // Why the weights are what they are: a difference of scores is a ratio of weights.
+    // Explains the weights: a difference of scores is a ratio of weights.
     const because = (raw, w, temperature) => {
-      if (raw.cells.some(odd)) return "Some scores are no numbers.";
+      if (raw.cells.some(odd)) return "Some scores are not finite.";
       const order = words.map((word, i) => [raw.cells[i], word]).sort((a, b) => b[0] - a[0]);
-      const [[first, one], [second, other]] = order;
+      const [[first, best], [second, next]] = order;
       const gap = (first - second) / temperature;
       const all = (first - order.at(-1)[0]) / temperature;
       const by = temperature === 1 ? "" : `, divided by ${temperature}`;
       const start = `Scores ${text(first, 2)} and ${text(second, 2)}${by}: `;
       const verb = w.mine && !w.agrees ? "should weigh" : "weighs";
-      if (all < 0.3) return `All scores are within ${text(Math.max(all, 0), 2)}${by}: nobody ${w.mine && !w.agrees ? "should weigh" : "weighs"} much more than another.`;
-      if (gap < 0.1) return `${start}${one} ${verb} about as much as ${other}.`;
+      if (all < 0.3) return `All scores are within ${text(Math.max(all, 0), 2)}${by}: the weights ${w.mine && !w.agrees ? "should be" : "are"} about equal.`;
+      if (gap < 0.1) return `${start}${best} ${verb} about as much as ${next}.`;
       const times = Math.exp(gap);
       const power = h("span.power", "e", h("sup", text(gap, gap < 10 ? 2 : 0)));
-      return [`${start}${one} ${verb} `, power, times < 1000 ? ` = ${text(times, times < 10 ? 1 : 0)}` : "", ` times as much as ${other}${gap > 4 ? ": nearly all" : ""}.`];
+      return [`${start}${best} ${verb} `, power, times < 1000 ? ` = ${text(times, times < 10 ? 1 : 0)}` : "", ` times as much as ${next}${gap > 4 ? ": nearly all" : ""}.`];
     };
     const read = ({ yours, right }) => {
       const entry = (name, key, title, words_) => {
         const mine = yours && key in yours;
         const value = mine ? yours[key] : right[key];
-        return [h("dt", { title }, name), h("dd", { class: mine ? "mine" : "theirs" }, value === null ? h("b.none", "none") : text(value, 2), h("span", value === null ? "no gradient came back" : words_))];
+        return [h("dt", { title }, name), h("dd", { class: mine ? "mine" : "theirs" }, value === null ? h("b.none", "none") : text(value, 2), h("span", value === null ? "no gradient was returned" : words_))];
       };
       return [
         entry("spread", "spread", "standard deviation of the scores", "of the scores"),
-        entry("entropy", "entropy", "of the weights, in nats; ln 4 = 1.39 is even", "nats; even: ln 4 = 1.39"),
+        entry("entropy", "entropy", "of the weights, in nats; ln 4 = 1.39 if all are equal", "nats; all equal: ln 4 = 1.39"),
         entry("largest", "largest", "the largest weight", "weight"),
         entry("gradient", "gradient", "length of the gradient of the largest weight with respect to the scores", "through softmax"),
       ];

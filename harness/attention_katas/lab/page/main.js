@@ -1,4 +1,4 @@
-// Starts the page: on its own, or frozen into one file.
+// Starts the page: with `kata lab`, or exported as one file.
 
 import { page } from "./page.js";
 import { socketModel } from "./hub.js";

@@ -23,7 +23,7 @@ export const sum = (row) => row.reduce((total, x) => (odd(x) ? NaN : total + x),
 export const flat = (cells) => (Array.isArray(cells) ? cells.flatMap(flat) : [cells]);
 export const largest = (cells) => Math.max(1e-9, ...flat(cells).map((x) => (odd(x) || x == null ? 0 : Math.abs(x))));
 
-// Colours mix from the page's own, so that "none" is paper and "all" is ink, in either theme.
+// Colours are mixed from those of the theme: 0 is paper, 1 is ink.
 // tests/test_lab_page.py computes the contrast of every pair that is used here.
 export const THEMES = {
   light: { paper: [255, 255, 255], ink: [8, 48, 107], warm: [127, 59, 8], grey: [52, 58, 66], gap: [122, 22, 16], text: [0, 0, 0], over: [255, 255, 255] },
@@ -31,7 +31,7 @@ export const THEMES = {
 };
 
 const asked = matchMedia("(prefers-color-scheme: dark)");
-// What carries data-theme, when the reader has chosen.
+// The element with data-theme, once the user has chosen a theme.
 export const surface = { el: document.documentElement };
 export const theme = () => surface.el.dataset.theme || (asked.matches ? "dark" : "light");
 export const onTheme = (act) => asked.addEventListener("change", act);
@@ -49,14 +49,14 @@ export function contrast(one, other) {
   return (high + 0.05) / (low + 0.05);
 }
 
-// Blue is the learner's alone: the reference is grey, and orange where it has the page to itself.
+// Only the learner's numbers are blue. The reference is grey, and orange on the exported page.
 function inks(kind) {
   if (kind === "gap") return ["gap", "gap"];
   if (kind === "mine") return ["ink", "warm"];
   return surface.el.classList.contains("frozen") ? ["warm", "grey"] : ["grey", "warm"];
 }
 
-// What is drawn for t in -1 .. 1: the cell's colour, and a colour for text on it. kind: "mine",
+// The colour of a cell for t in -1 .. 1, and the colour of text on it. kind: "mine",
 // "theirs", or "gap" for a difference.
 export function shade(t, name = theme(), kind = "mine") {
   const colours = THEMES[name];

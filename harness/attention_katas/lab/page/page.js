@@ -16,7 +16,7 @@ import cost from "./cost.js";
 const PANELS = { lookup, width, sentence, steps, wiring, cost };
 const NAMES = { lookup: "Lookup", width: "√d_k", sentence: "Sentence", steps: "Steps", wiring: "Self, cross", cost: "Cost" };
 
-// root: where the parts of index.html are. host: what carries the theme.
+// root: the element with the parts of index.html. host: the element with data-theme.
 export function page(model, root, host = document.documentElement) {
   const hub = new Hub(model);
   surface.el = host;
@@ -35,7 +35,7 @@ export function page(model, root, host = document.documentElement) {
     switcher.setAttribute("aria-label", `switch to ${switcher.textContent} colours`);
     document.dispatchEvent(new CustomEvent("lab:theme"));
   };
-  // In a shadow a fragment leads nowhere by itself.
+  // In a shadow root links to fragments do not scroll.
   root.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (!link || root.getRootNode() === document) return;
@@ -55,13 +55,13 @@ export function page(model, root, host = document.documentElement) {
   const introduce = () => {
     const all = hub.katas.every((kata) => !kata.unwritten.length);
     fill(root.querySelector(".standfirst"), "Attention is a query, some keys, and a blend of values. Every number on this page is computed by ",
-      all ? "the functions that you wrote, read again whenever you save." : "your functions, and by the reference where you have none yet. Save, and they are read again.");
+      all ? "your functions. They are loaded again whenever you save." : "your functions, and by the reference where you have none yet. Your files are loaded again whenever you save.");
   };
   hub.on("saved", () => hub.live && introduce());
   hub.on("verdict", stand);
   hub.on("saved", (files) => {
     stand();
-    line.textContent = `read again: ${files.join(", ")}`;
+    line.textContent = `loaded again: ${files.join(", ")}`;
     clearTimeout(page.timer);
     page.timer = setTimeout(() => (line.textContent = ""), 2500);
   });
@@ -75,7 +75,7 @@ export function page(model, root, host = document.documentElement) {
     if (main.querySelector("section")) return;
     host.classList.toggle("frozen", !hub.live);
     introduce();
-    if (!hub.live) fill(root.querySelector(".standfirst"), "Attention is a query, some keys, and a blend of values. This copy of the page computes with the formulas of the reference; in the lab it is your own code that answers.");
+    if (!hub.live) fill(root.querySelector(".standfirst"), "Attention is a query, some keys, and a blend of values. This copy of the page computes with the formulas of the reference; the lab computes with your own code.");
     fill(root.querySelector(".legend"), hub.live
       ? [key("mine", "yours"), key("tick", "the reference"), key("theirs", "the reference, where yours is not there")]
       : [key("theirs", "the reference")]);
@@ -89,7 +89,7 @@ export function page(model, root, host = document.documentElement) {
       main.append(el);
       katas.render({ model: hub, el });
     }
-    fill(root.querySelector(".foot"), h("p", "Attention Katas, MIT licence. Heads of all-MiniLM-L6-v2, Apache-2.0. Nothing on this page comes from, or goes to, another machine."));
+    fill(root.querySelector(".foot"), h("p", "Attention Katas, MIT licence. Heads of all-MiniLM-L6-v2, Apache-2.0. This page loads nothing from other machines and sends nothing to them."));
     line.textContent = hub.live ? "your functions are starting …" : "";
     document.addEventListener("lab:shown", () => (line.textContent = ""), { once: true });
     host.dataset.ready = "true";

@@ -1,11 +1,10 @@
-// What every panel has: a heading, a few words, room for banners, figure and footer, and a way to
-// save the picture.
+// The parts of every panel: heading, text, banners, figure, footer, and buttons that save the picture.
 
 import { h, s, fill, button, unique } from "./dom.js";
 import { banners, provenance, quiet, tutor } from "./notes.js";
 import { surface, theme, THEMES } from "./numbers.js";
 
-export function frame(el, hub, { id, number, title, lede, note }) {
+export function panel(el, hub, { id, number, title, lede, note }) {
   const heading = unique("title");
   const parts = {
     controls: h("div.controls"),
@@ -32,42 +31,42 @@ export function frame(el, hub, { id, number, title, lede, note }) {
     h("div.under", parts.sources, save),
     parts.quiet,
     note ? h("p.note", note) : null);
-  // Above the figure there is room for one line, always: what comes and goes stands below it, so
-  // that the figure stays where it is.
+  // One line above the figure is always reserved. Everything else that appears is below the figure,
+  // so that the figure does not move.
   const beside = () => {
     const { boxes, rest } = tutor(hub, steps, title, id);
     fill(parts.tutor, boxes);
     fill(parts.quiet, quiet(rest));
     fill(parts.sources, parts.unsourced ? null : provenance(steps, hub));
     el.classList.toggle("taught", boxes.length > 0);
-    const said = [...parts.banners.children, ...boxes].map((one) => one.dataset.says).filter(Boolean);
-    parts.flag.textContent = said.length ? `${said[0]}${said.length > 1 ? `, and ${said.length - 1} more` : ""}: see below ↓` : "";
+    const messages = [...parts.banners.children, ...boxes].map((el_) => el_.dataset.says).filter(Boolean);
+    parts.flag.textContent = messages.length ? `${messages[0]}${messages.length > 1 ? `, and ${messages.length - 1} more` : ""}: see below ↓` : "";
     parts.flag.classList.toggle("bad", Boolean(parts.banners.querySelector(".banner")));
   };
-  // Banners that say the same stay where they are, for an alert is read out whenever it appears; and
-  // what somebody has unfolded stays so.
-  const banner = (found) => {
+  // A banner with the same text stays in the document, since screen readers read every new alert.
+  // Details that are open stay open.
+  const banner = (next) => {
     const before = [...parts.banners.children];
-    if (found.map((one) => one.textContent).join("\n") === before.map((one) => one.textContent).join("\n")) return;
-    const open = before.some((one) => one.open);
-    for (const one of found) if (open && one.tagName === "DETAILS") one.open = true;
-    const same = (one) => before.find((old) => old.getAttribute("role") === "alert" && old.textContent === one.textContent);
-    const wanted = found.map((one) => same(one) || one);
-    before.filter((one) => !wanted.includes(one)).forEach((one) => one.remove());
-    wanted.forEach((one, i) => parts.banners.children[i] === one || parts.banners.insertBefore(one, parts.banners.children[i] || null));
+    if (next.map((el_) => el_.textContent).join("\n") === before.map((el_) => el_.textContent).join("\n")) return;
+    const open = before.some((el_) => el_.open);
+    for (const el_ of next) if (open && el_.tagName === "DETAILS") el_.open = true;
+    const same = (el_) => before.find((old) => old.getAttribute("role") === "alert" && old.textContent === el_.textContent);
+    const children = next.map((el_) => same(el_) || el_);
+    before.filter((el_) => !children.includes(el_)).forEach((el_) => el_.remove());
+    children.forEach((el_, i) => parts.banners.children[i] === el_ || parts.banners.insertBefore(el_, parts.banners.children[i] || null));
   };
-  // No answer: what is drawn is an old one, of nobody's now.
-  hub.on("unclear", (words, panel) => {
-    if (panel !== id) return;
+  // No answer: the figure still shows an old one.
+  hub.on("unclear", (message, name) => {
+    if (name !== id) return;
     el.classList.add("unclear");
     el.dataset.states = "unclear";
     steps = {};
-    banner([h("div.banner.bad", { role: "alert", "data-says": "No answer" }, h("strong", "No answer"), `: ${words}. `, h("p.fine", "What is drawn is an earlier answer."))]);
+    banner([h("div.banner.bad", { role: "alert", "data-says": "No answer" }, h("strong", "No answer"), `: ${message}. `, h("p.fine", "The picture shows an earlier answer."))]);
     beside();
   });
   hub.on("verdict", beside);
   hub.on("saved", beside);
-  // After every answer: who computed it, and what is wrong with it.
+  // Called after every answer: shows who computed it, and what is wrong with it.
   parts.tell = (now, answer = {}) => {
     steps = now;
     el.classList.remove("unclear");
@@ -81,14 +80,14 @@ export function frame(el, hub, { id, number, title, lede, note }) {
   return parts;
 }
 
-const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "paint-order", "opacity", "fill-opacity",
+const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "paint-order", "opacity", "fill-opacity",
   "stroke-opacity", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "visibility", "display"];
 
-// A figure as one SVG that looks the same without the page: its boxes, its drawings, its words.
-export function standalone(figure, told = []) {
+// A figure as one SVG that looks the same without the page: boxes, drawings and texts.
+export function standalone(figure, credits = {}) {
   const home = figure.getBoundingClientRect();
   const width = Math.ceil(home.width);
-  const below = footer(told, width, Math.ceil(home.height));
+  const below = footer(credits, width, Math.ceil(home.height));
   const height = Math.ceil(home.height) + below.height;
   const root = s("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
     s("rect", { width, height, fill: `rgb(${THEMES[theme()].paper})` }));
@@ -97,7 +96,7 @@ export function standalone(figure, told = []) {
   return new XMLSerializer().serializeToString(root);
 }
 
-// Who computed a picture, and when: what stands below it when it is saved.
+// The lines below a saved picture: who computed it, and when.
 function credits(title, steps) {
   const all = Object.values(steps);
   const colour = (name) => getComputedStyle(surface.el).getPropertyValue(name).trim();
@@ -155,9 +154,9 @@ function drawings(figure, place) {
     const from = [drawing, ...drawing.querySelectorAll("*")];
     [copy, ...copy.querySelectorAll("*")].forEach((one, i) => {
       const style = getComputedStyle(from[i]);
-      const kept_ = KEPT.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";");
+      const text = STYLES.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";");
       for (const name of ["class", "tabindex"]) one.removeAttribute(name);
-      one.style.cssText = kept_;
+      one.style.cssText = text;
     });
     for (const [name, value] of Object.entries(place(drawing.getBoundingClientRect()))) copy.setAttribute(name, value);
     copy.setAttribute("overflow", "visible");
@@ -165,9 +164,9 @@ function drawings(figure, place) {
   });
 }
 
-// Words line by line, as the page has broken them.
+// Texts line by line, broken as on the page.
 function words(figure, home) {
-  const found = [];
+  const texts_ = [];
   const texts = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const node = texts.currentNode;
@@ -185,16 +184,16 @@ function words(figure, home) {
       else lines.push({ at, text: match[0], right: at.right });
     }
     for (const { at, text, right } of lines) {
-      // As wide as it is on the page, in whatever font it will be seen.
-      found.push(s("text", { textLength: (right - at.left).toFixed(1), lengthAdjust: "spacingAndGlyphs", x: (at.left - home.left).toFixed(1), y: (at.bottom - home.top - at.height * 0.24).toFixed(1),
+      // The width of the page, whatever font the viewer has.
+      texts_.push(s("text", { textLength: (right - at.left).toFixed(1), lengthAdjust: "spacingAndGlyphs", x: (at.left - home.left).toFixed(1), y: (at.bottom - home.top - at.height * 0.24).toFixed(1),
         style: { fill: style.color, fontWeight: style.fontWeight, fontStyle: style.fontStyle, fontSize: style.fontSize, fontVariantNumeric: "tabular-nums", fontFamily: style.fontFamily } }, text.trimEnd()));
     }
   }
-  return found;
+  return texts_;
 }
 
-export async function savePicture(figure, name, kind, told) {
-  const text = standalone(figure, told);
+export async function savePicture(figure, name, kind, credits) {
+  const text = standalone(figure, credits);
   let blob = new Blob([text], { type: "image/svg+xml" });
   if (kind === "png") {
     const image = new Image();

@@ -1,5 +1,5 @@
-// A plane with things in it that can be dragged: with a mouse, a finger, the arrow keys, or by
-// clicking where they should go.
+// A plane with handles that can be dragged with a mouse, a finger or the arrow keys, or placed by a
+// click.
 
 import { s, fill } from "./dom.js";
 import { text } from "./numbers.js";
@@ -11,8 +11,8 @@ export const px = (x) => SIZE / 2 + x * UNIT;
 export const py = (y) => SIZE / 2 - y * UNIT;
 const clip = (x) => Math.min(EDGE, Math.max(-EDGE, Math.round(x * 100) / 100));
 
-// handles: [{id, label, at: [x, y], mark: () => SVG elements around 0,0}]; the first is the one that
-// a click places. moved(id, [x, y]) is called at every move.
+// handles: [{id, label, at: [x, y], mark: () => SVG elements around 0,0}]; a click places
+// the first. moved(id, [x, y]) is called at every move.
 export function plane({ label, handles, moved }) {
   const back = s("g.grid", { "aria-hidden": "true" });
   for (let i = -EDGE; i <= EDGE; i += 1) {
@@ -84,7 +84,7 @@ export function plane({ label, handles, moved }) {
   };
 }
 
-// A straight arrow; `shorten` leaves room for what stands at its tip.
+// A straight arrow; `shorten` leaves room for a mark at its tip.
 export function arrow(from, to, kind, { width = 2, shorten = 0, head = 9 } = {}) {
   const [x0, y0, x1, y1] = [px(from[0]), py(from[1]), px(to[0]), py(to[1])];
   const length = Math.hypot(x1 - x0, y1 - y0);

@@ -1,5 +1,5 @@
-// The formulas of the reference, for a page without `kata lab`. It answers what the server answers,
-// from the vectors that were frozen into the file, and says of every number that it is its own.
+// The formulas of the reference, for a page without `kata lab`. It sends the same answers as the
+// server, computed from the vectors in the exported file, and marks every number as the reference's.
 
 const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 const scores = (q, k, by = 1) => q.map((row) => k.map((key) => dot(row, key) / by));
@@ -114,7 +114,7 @@ function wiring({ scene, frozen }) {
   };
 }
 
-// What was measured when the file was written, on the reference.
+// Times of the reference, measured when the file was written.
 const width = ({ frozen }) => frozen.width;
 const cost = ({ frozen }, ask) => frozen.cost.find((point) => point.heads === ask.heads && point.n === ask.n) || { unclear: "this was not measured" };
 

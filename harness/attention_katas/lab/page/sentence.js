@@ -1,19 +1,19 @@
-// 3. The sentence: click a word, and see whom it attends to.
+// 3. The sentence: click a word to see which words it attends to.
 
 import { h, s, fill, choice, toggle } from "./dom.js";
 import { heat, legend } from "./heat.js";
 import { announce, drawn, rowSum } from "./notes.js";
-import { frame } from "./panel.js";
+import { panel } from "./panel.js";
 import { largest, odd, short, text } from "./numbers.js";
 
 const CAPTIONS = {
-  A: ["Made by hand: four numbers a word, for creature, place, deed and state. “it” looks for whatever can be tired, or wide: change the last word and watch."],
-  B: ["Made by hand: each word is a place on four circles and looks for the place before its own. The same machinery, another job."],
-  L3H1: ["A trained head: “it” finds the animal, and nobody wrote that rule down. With “wide” it leans the right way and does not cross over: one head in one layer is not the model's understanding."],
-  L0H2: ["A trained head that learnt what head B was given: the piece before, with a weight of nearly 1."],
-  L1H8: ["A trained head that mostly looks at the next piece."],
-  L5H11: ["A trained head in which nearly every word looks at the subject: a topic, not a reference."],
-  L4H5: ["A trained head at rest: with nothing to say it parks its weight on [CLS]. Many heads do."],
+  A: ["Made by hand: four numbers for each word: creature, place, deed and state. The query of “it” matches what can be tired, or wide: change the last word and watch."],
+  B: ["Made by hand: each position is a point on four circles, and its query matches the position before it. The same operation with another purpose."],
+  L3H1: ["A trained head: “it” attends to the animal, though nobody wrote that rule. With “wide” its weights move towards the street, but not all the way: one head in one layer is not the model's understanding."],
+  L0H2: ["A trained head that learnt the pattern of head B: the token before, with a weight of nearly 1."],
+  L1H8: ["A trained head that mostly attends to the next token."],
+  L5H11: ["A trained head in which nearly every word attends to the subject: a topic, not a reference."],
+  L4H5: ["A trained head with no match in this sentence: it puts its weight on [CLS], as many heads do."],
 };
 
 export default {
@@ -24,10 +24,10 @@ export default {
     let at = null;
     let view = "weights";
     let last = null;
-    const parts = frame(el, hub, {
-      id: "sentence", number: "3", title: "One sentence, many ways to read it",
-      lede: "What does “it” refer to? Click a word to see whom it attends to, head by head: first two heads made by hand, then heads of a trained model, with its real queries and keys.",
-      note: [`Trained heads: ${hub.scene.model}. Its tokenizer cuts “didn't” into three pieces and adds [CLS] and [SEP], which are shown, not hidden. It was trained without a causal mask; what you see with one is the same head, kept from looking ahead.`],
+    const parts = panel(el, hub, {
+      id: "sentence", number: "3", title: "One sentence, several heads",
+      lede: "What does “it” refer to? Click a word to see which words it attends to in each head: two heads made by hand, then heads of a trained model with its real queries and keys.",
+      note: [`Trained heads: ${hub.scene.model}. Its tokenizer splits “didn't” into three tokens and adds [CLS] and [SEP]; all of them are shown. The model was trained without a causal mask. With the mask you see the same head without the later tokens.`],
     });
     const title = (name) => (name.length > 1 ? `trained: ${place(name)}` : hub.scene.heads[name]);
     const place = (name) => {
@@ -52,7 +52,7 @@ export default {
         choice("show", [["weights", "weights"], ["scores", "scores"]], view, (kind) => ((view = kind), last && show(last)))));
 
     const arcs = s("svg.arcs", { "aria-hidden": "true" });
-    const words = h("div.words", { role: "group", "aria-label": "the sentence: choose the word that asks" });
+    const words = h("div.words", { role: "group", "aria-label": "the sentence: choose the query" });
     const caption = h("p.about");
     const reading = h("p.readout");
     const matrices = h("div.matrices");
@@ -64,7 +64,7 @@ export default {
       if (at) at = [i, at[1]];
       if (last) show(last);
     };
-    // All steps of an answer as they are to be drawn, each with the question it answers.
+    // All steps of an answer as they will be drawn, each with its parameters.
     const now_ = (answer) => {
       const { sentence, head, causal, divide } = answer.ask;
       const scores = drawn(answer.scores, kept, "scores", [sentence, head, divide]);
@@ -179,16 +179,16 @@ export default {
       const [i, j] = at || [row, null];
       const words_ = answer.tokens;
       const line = w.cells[i];
-      const told = [h("strong", `“${words_[i]}”`)];
+      const message = [h("strong", `“${words_[i]}”`)];
       if (j === null) {
         const best = line.map((x, k) => [odd(x) ? -1 : x, k]).sort((a, b) => b[0] - a[0]).slice(0, 3).filter(([x]) => x > 0);
-        if (!best.length) told.push(": no weights to speak of; its row sums to ", rowSum(line).text, ".");
-        else told.push(" attends to ", best.map(([x, k], n) => [n ? ", " : "", h("strong", words_[k]), ` ${text(x)}`]), "; its row sums to ", rowSum(line).text, ".");
+        if (!best.length) message.push(": no weight above 0; its row sums to ", rowSum(line).text, ".");
+        else message.push(" attends to ", best.map(([x, k], n) => [n ? ", " : "", h("strong", words_[k]), ` ${text(x)}`]), "; its row sums to ", rowSum(line).text, ".");
       } else {
         const score = now_(answer).scores.cells[i][j];
-        told.push(" → ", h("strong", `“${words_[j]}”`), `: score ${text(score)}, weight `, h("strong", text(line[j], 3)), w.mine && !w.agrees ? `, reference ${text(w.right[i][j], 3)}` : "", ".");
+        message.push(" → ", h("strong", `“${words_[j]}”`), `: score ${text(score)}, weight `, h("strong", text(line[j], 3)), w.mine && !w.agrees ? `, reference ${text(w.right[i][j], 3)}` : "", ".");
       }
-      fill(reading, told);
+      fill(reading, message);
       announce(reading.textContent);
     };
     const ask = hub.asker("sentence", show);

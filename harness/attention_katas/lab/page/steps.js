@@ -1,17 +1,17 @@
-// 4. The four steps: one word's row, followed through all of them.
+// 4. The four steps for the row of one query.
 
 import { h, s, fill, button, choice, toggle, moves } from "./dom.js";
 import { announce, chip, drawn, rowSum } from "./notes.js";
-import { frame } from "./panel.js";
+import { panel } from "./panel.js";
 import { largest, odd, shade, text, short, theme } from "./numbers.js";
 import { unique } from "./dom.js";
 
 const WORDS = {
   score: ["Score", "the dot product of this query with every key"],
   scale: ["Scale", "divided by √d_k"],
-  mask: ["Mask", "what lies ahead is set to −∞"],
-  softmax: ["Softmax", "into weights that sum to one"],
-  blend: ["Blend", "the weighted sum of all values: what the word becomes"],
+  mask: ["Mask", "scores of later words are set to −∞"],
+  softmax: ["Softmax", "weights that sum to one"],
+  blend: ["Blend", "the weighted sum of all values: the output for this word"],
 };
 
 export default {
@@ -21,13 +21,13 @@ export default {
     let last = null;
     let until = 5;
     let page = 0;
-    const parts = frame(el, hub, {
+    const parts = panel(el, hub, {
       id: "steps", number: "4", title: "The four steps",
-      lede: ["The whole formula, for one row. Each line is one step, with the function that took it and the file it stands in.", hub.live ? " The thin marks are the reference's: where they leave your bars, look at that step first." : ""],
-      note: ["The mask belongs between the second and the third step, and is all that a GPT does differently. The blend comes from scaled_dot_product_attention, which takes all steps at once."],
+      lede: ["The whole formula, for one row. Each line is one step, with the function that computed it and its file.", hub.live ? " The thin marks are the reference: the first step whose bars differ from the marks is the one to look at." : ""],
+      note: ["The mask is between the second and the third step; it is the only difference in the attention of a GPT. The blend comes from scaled_dot_product_attention, which computes all steps."],
     });
     const tokens = () => (now.head.length > 1 ? hub.scene.sentences[now.sentence].tokens : hub.scene.sentences[now.sentence].words);
-    const select = h("select", { "aria-label": "the word that asks" });
+    const select = h("select", { "aria-label": "the word of the query" });
     const options = () => fill(select, tokens().map((word, i) => h("option", { value: i, selected: i === now.row }, word)));
     select.addEventListener("change", () => ((now.row = +select.value), ask(now)));
     const heads = choice("head", Object.keys(hub.scene.heads).filter((name) => ["A", "B", "L3H1", "L0H2"].includes(name)).map((name) => [name, name, hub.scene.heads[name]]), now.head, (head) => {
@@ -48,16 +48,16 @@ export default {
     options();
     fill(parts.controls, h("div.group", h("label.select", h("span", "the row of"), select), heads, toggle("causal mask", now.causal, (causal) => ((now.causal = causal), ask(now))), play));
 
-    // All steps of an answer as they are to be drawn, each with the question it answers.
+    // All steps of an answer as they will be drawn, each with its parameters.
     const now_ = (answer) => {
       const { sentence, head, causal, row } = answer.ask;
       const mine = [sentence, head, row];
-      const found = {};
-      for (const name of ["score", "scale"]) found[name] = drawn(answer[name], kept, name, mine);
-      if (answer.mask) found.mask = drawn(answer.mask, kept, "mask", [row, answer.tokens.length]);
-      found.softmax = drawn(answer.softmax, kept, "softmax", [...mine, causal, found.scale.cells]);
-      found.blend = drawn(answer.blend, kept, "blend", [...mine, causal]);
-      return found;
+      const steps = {};
+      for (const name of ["score", "scale"]) steps[name] = drawn(answer[name], kept, name, mine);
+      if (answer.mask) steps.mask = drawn(answer.mask, kept, "mask", [row, answer.tokens.length]);
+      steps.softmax = drawn(answer.softmax, kept, "softmax", [...mine, causal, steps.scale.cells]);
+      steps.blend = drawn(answer.blend, kept, "blend", [...mine, causal]);
+      return steps;
     };
     const show = (answer) => {
       last = answer;
@@ -65,7 +65,7 @@ export default {
       const names = Object.keys(WORDS).filter((name) => answer[name]);
       const all = now_(answer);
       const mask = all.mask || null;
-      // Score and scale share one scale, so that the division is seen.
+      // Score and scale have the same axis, so that the division is visible.
       const most = Math.max(1, ...["score", "scale"].flatMap((name) => [largest(all[name].cells), largest(all[name].right)]));
       const least = Math.min(0, ...["score", "scale"].flatMap((name) => all[name].cells.concat(all[name].right)).map((x) => (odd(x) ? 0 : x)));
       const steps = Object.fromEntries(names.map((name) => [name, answer[name]]));
@@ -88,7 +88,7 @@ export default {
       const w = all.softmax;
       announce(`${answer.tokens[now.row]}: ${answer.tokens.map((word, i) => `${word} ${text(w.cells[i])}`).join(", ")}`);
     };
-    // A row that does not fit is set in lines, as text is.
+    // A row that does not fit is broken into lines.
     const strips = (name, step, mask, words, how) => {
       const room = parts.figure.clientWidth - (parts.figure.clientWidth > 800 ? 375 : 24);
       const fit = Math.floor(room / 42);
@@ -97,10 +97,10 @@ export default {
       const cell = Math.max(42, Math.min(64, Math.floor(room / each)));
       const drawings = Array.from({ length: lines }, (_, i) => strip(name, step, mask, words, { ...how, cell, from: i * each, to: Math.min(words.length, (i + 1) * each), low: lines > 1 }));
       if (name !== "softmax") return drawings;
-      const told = rowSum(step.cells);
-      return [drawings, h("p", { class: `rowsum ${!step.mine && step.state !== "frozen" ? "plain" : told.right ? "ok" : "wrong"}` }, `Σ ${told.text}`)];
+      const sum = rowSum(step.cells);
+      return [drawings, h("p", { class: `rowsum ${!step.mine && step.state !== "frozen" ? "plain" : sum.right ? "ok" : "wrong"}` }, `Σ ${sum.text}`)];
     };
-    // Upright bars over the words; what the mask hides is hatched.
+    // Vertical bars above the words; masked ones are hatched.
     const strip = (name, step, mask, words, { most: shared, least, ghost, cell: CELL, from, to, low: flat }) => {
       const weights = name === "softmax";
       const bool = name === "mask";
@@ -138,7 +138,7 @@ export default {
           const top = y(value);
           const before = ghost?.cells[j];
           if (ghost && !odd(before)) svg.append(s("rect.ghost", { x: x - 13, y: Math.min(base, y(before)), width: 26, height: Math.max(0.75, Math.abs(y(before) - base)), rx: 1.5 }));
-          // The number stands beyond the bar and the reference's mark, so that neither crosses it.
+          // The number is beyond the bar and the mark of the reference, so that it stays readable.
           const marks = [top, ...(odd(truth) ? [] : [y(truth)])];
           const above = Math.max(10, Math.min(base, ...marks) - 4);
           const under = Math.max(base, ...marks) + 12;

@@ -1,4 +1,4 @@
-// The page as a widget of a notebook (anywidget): in a shadow, so that no style leaks either way.
+// The page as a widget of a notebook (anywidget): in a shadow root, so that no styles leak in or out.
 
 import { h } from "./dom.js";
 import { page } from "./page.js";

@@ -1,14 +1,14 @@
-// 1b. Why divide by the root of d_k: four measures of softmax as vectors get wider.
+// 2. Why divide by the square root of d_k: four measures of softmax for wider and wider vectors.
 
 import { h, s, fill, slider } from "./dom.js";
-import { frame } from "./panel.js";
+import { panel } from "./panel.js";
 import { odd, text } from "./numbers.js";
 
 const MEASURES = [
   ["spread", "spread of the scores", "standard deviation"],
-  ["entropy", "entropy of the weights", "in nats; at ln 16 all are even"],
-  ["largest", "largest weight", "of sixteen"],
-  ["gradient", "gradient through softmax", "what reaches the scores"],
+  ["entropy", "entropy of the weights", "in nats; ln 16 if all are equal"],
+  ["largest", "largest weight", "of 16"],
+  ["gradient", "gradient through softmax", "with respect to the scores"],
 ];
 const EVEN = Math.log(16);
 const H = 150;
@@ -18,10 +18,10 @@ export default {
     const widths = hub.scene.widths;
     let chosen = 64;
     let answer = null;
-    const parts = frame(el, hub, {
+    const parts = panel(el, hub, {
       id: "width", number: "2", title: "Why divide by √d_k",
-      lede: "Take vectors with entries of unit spread, the way they come out of a fresh layer, and make them wider. Their dot products spread as √d_k: softmax gives everything to one key, and hardly any gradient comes back through it. Divided, nothing of that happens.",
-      note: ["Each point is the mean over 32 random queries and 16 random keys, always the same ones. ", hub.live ? "All of it goes through your functions; the gradient is that of each row's largest weight with respect to its scores, by your softmax's own backward()." : "The gradient is that of each row's largest weight with respect to its scores.", " In words: how much that weight would move if the scores did. Even weights move a little; a weight that has all cannot move, so nothing is learnt; softmax learns most in between."],
+      lede: "Take vectors with entries of unit spread, like the outputs of a new layer, and make them wider. The spread of their dot products grows like √d_k. Softmax then gives nearly all the weight to one key, and almost no gradient passes through it. Dividing by √d_k prevents that.",
+      note: ["Each point is the mean over 32 random queries and 16 random keys, always the same ones. ", hub.live ? "Your functions compute all of it. The gradient is that of the largest weight of each row with respect to its scores, from the backward pass of your softmax." : "The gradient is that of the largest weight of each row with respect to its scores.", " It says how much that weight changes with the scores. Even weights change a little. A weight of nearly 1 cannot change, so nothing is learnt. Softmax learns most in between."],
     });
     let W = 240;
     const keys = h("span.keys.drawn");
@@ -37,7 +37,7 @@ export default {
       fill(parts.figure, h("div.smalls", MEASURES.map(([key, title, unit]) => graph(key, title, unit, answer.curves))));
     };
     const x = (d) => 32 + (Math.log2(d) - 1) * ((W - 46) / 8);
-    // A curve is the learner's where each of its points is; null: nothing came back.
+    // Whether every point of a curve is the learner's. A value of null: no gradient was returned.
     const owned = (points, key) => points.every((p) => p.yours && key in p.yours);
     const of = (point, key, mine) => (mine ? point.yours[key] : point.right[key]);
     const there = (v) => v != null && !odd(v);
@@ -63,15 +63,15 @@ export default {
           s("path", { d: path(name) }),
           curves[name].map((p) => (!there(p.right[key]) || !mine[name] ? null : s("path.truth", { d: `M${x(p.d_k) - 4} ${y(p.right[key])}h8` }))),
           there(here(name)) ? s("circle", { cx: x(chosen), cy: y(here(name)), r: 4 }) : null)),
-        lost ? s("text.lost", { x: W / 2, y: 24, "text-anchor": "middle" }, "no gradient came back") : null);
+        lost ? s("text.lost", { x: W / 2, y: 24, "text-anchor": "middle" }, "no gradient was returned") : null);
       const value = (name) => h("span", name === "raw" ? "as is " : "divided ", h("b", { class: mine[name] ? "mine" : "theirs" }, words(here(name))));
       return h("figure.small", h("figcaption", title, h("span.sub", unit)), svg, h("p.values", value("raw"), value("divided")));
     };
     const at = (points) => points.find((p) => p.d_k === chosen);
-    const ask = hub.asker("width", (found) => {
-      answer = found;
+    const ask = hub.asker("width", (points) => {
+      answer = points;
       draw();
-      parts.tell(found.steps);
+      parts.tell(points.steps);
     });
     let across = 0;
     new ResizeObserver(() => {

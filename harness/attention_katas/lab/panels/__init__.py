@@ -1,8 +1,7 @@
-"""What is computed for each picture: one module a panel, one function `answer(live, asked)` in it.
+"""The computations of the pictures: one module for each panel, with `answer(live, asked)`.
 
-`asked` comes from the page and is looked at before it is used: whatever does not fit raises
-`Unclear`. The answer is plain data, in which every number of the learner's stands beside the
-reference's.
+`asked` are parameters from the page; a parameter that does not fit raises `Unclear`. The answer is
+plain data with the learner's numbers and those of the reference.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from attention_katas.lab.panels import cost, lookup, sentence, steps, width, wir
 
 Answer = Callable[[LiveFunctions, dict[str, Any]], dict[str, Any]]
 
-# While somebody waits for it with a finger on the page.
+# Answered while the user drags.
 QUICK: dict[str, Answer] = {
     "lookup": lookup.answer,
     "sentence": sentence.answer,
     "steps": steps.answer,
     "wiring": wiring.answer,
 }
-# What may take longer, in a thread and in processes of its own.
+# These may take longer: they have a thread and processes of their own.
 SLOW: dict[str, Answer] = {"cost": cost.answer, "width": width.answer}

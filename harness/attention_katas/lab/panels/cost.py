@@ -1,4 +1,4 @@
-"""What attention costs: multiply-adds counted, time and memory measured on the learner's code."""
+"""Panel 6: multiply-adds counted; time and memory of the learner's code measured."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ WIDTH, LENGTH = 256, 192
 HEADS = (1, 2, 4, 8, 16)
 D_K = 64
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
-LEAST, MOST, SECONDS = 6, 60, 0.9  # rounds of one measurement, and what all of them may take
-SETTLED = 1.03  # a best that the last rounds have not beaten by more stands
-APART = 1.2  # so far apart, the two are measured as long as there is time
-SCATTERED = 1.6  # times the best, at which the middle one says that the machine is busy
+LEAST, MOST, SECONDS = 6, 60, 0.9  # rounds of one measurement, and seconds for all of them
+SETTLED = 1.03  # the best time stands when the last rounds beat it by less than this factor
+APART = 1.2  # if the two differ by more than this factor, they are measured until the time is over
+SCATTERED = 1.6  # if the median is this many times the best, the machine is busy
 
 
 def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
-    """asked: what is "heads" and heads, or "length" and n. One point of a curve."""
+    """One point of a curve.
+
+    asked: "what" is "heads" (with heads) or "length" (with n).
+    """
     if ask.one_of(asked, "what", ("heads", "length")) == "heads":
         return _heads(live, ask.one_of(asked, "heads", HEADS))
     return _length(live, ask.one_of(asked, "n", LENGTHS))
 
 
 def multiply_adds(length: int, width: int, heads: int) -> dict[str, int]:
-    """Of multi-head attention without a mask: four projections, scores, blend."""
+    """Multiply-adds of multi-head attention without a mask: four projections, scores, blend."""
     size = width // heads
     return {
         "projections": 4 * length * width * width,
@@ -41,7 +44,7 @@ def multiply_adds(length: int, width: int, heads: int) -> dict[str, int]:
 
 
 def many_heads(heads: int) -> tuple[Any, ...]:
-    """Arguments of multi_head_attention."""
+    """Arguments of multi_head_attention: x (1, 192, 256), weights in nn.Linear layout, heads."""
     draw = _drawing(heads)
     weights = {f"w_{name}": draw(WIDTH, WIDTH) / WIDTH**0.5 for name in "qkvo"}
     weights |= {f"b_{name}": draw(WIDTH) for name in "qkvo"}
@@ -60,12 +63,12 @@ def _drawing(seed: int) -> Callable[..., torch.Tensor]:
 
 
 def matrix_mb(length: int) -> float:
-    """What the scores alone take, in float32."""
+    """Megabytes of a score matrix (length, length) in float32."""
     return 4 * length * length / 1e6
 
 
 def timed(function: Callable[..., Any], inputs: tuple[Any, ...]) -> float:
-    """Milliseconds of one call in this process: the best of some, the first left out."""
+    """Milliseconds of one call in this process: the best of several, without the first."""
     function(*inputs)
     spent = []
     for _ in range(LEAST):
@@ -92,10 +95,10 @@ def _length(live: LiveFunctions, length: int) -> dict[str, Any]:
 def _measure(
     live: LiveFunctions, function: str, inputs: tuple[Any, ...], small: tuple[Any, ...]
 ) -> dict[str, Any]:
-    """The best time in ms, yours and the reference's, and your megabytes on top at the peak.
+    """The best time of your code and of the reference in ms, and the peak memory of yours in MB.
 
-    Both run in a fresh process of the same kind and take turns, so that whatever else the machine
-    does falls on both. small: what a process is warmed up with before its memory is looked at.
+    Both run in fresh processes of the same kind and alternate, so that other load on the machine
+    affects both. small: arguments of the call that warms up a process before its memory is read.
     """
     other = live.duplicate()
     for each in (live, other):
@@ -103,7 +106,7 @@ def _measure(
         each.step(function, small, seconds=MEASURE_SECONDS)
     before = live.peak(function)
     step = live.step(function, inputs, seconds=MEASURE_SECONDS)
-    # After one call: what later ones leave in pieces is the allocator's doing.
+    # After one call: later calls add fragments of the allocator.
     memory = live.peak(function) - before if step.yours is not None and before else 0
     answered = other.step(function, inputs, seconds=MEASURE_SECONDS).yours is not None
     mine, theirs = _alternating(
@@ -111,7 +114,7 @@ def _measure(
     )
     if not theirs:
         theirs = [timed(getattr(live.home(function).reference, function), inputs)]
-    # What was computed is too much to be sent.
+    # The result is too large for the page.
     agrees = step.yours is not None and json_numbers.near(step.yours, step.right)
     step.right = step.alone = torch.zeros(0)
     step.yours = None if step.yours is None else step.right
@@ -130,7 +133,7 @@ def _alternating(
     function: str,
     inputs: tuple[Any, ...],
 ) -> tuple[list[float], list[float]]:
-    """Milliseconds of both, by turns, until the best ones stand or the time is over."""
+    """Milliseconds of both, alternating, until the best times stand or the time is over."""
     spent: tuple[list[float], list[float]] = ([], [])
     until = time.monotonic() + SECONDS
     for turn in range(MOST):
@@ -148,10 +151,10 @@ def _alternating(
 
 
 def settled(spent: Sequence[float]) -> bool:
-    """The second half of the rounds has brought nothing new."""
+    """Whether the second half of the rounds did not improve the best time."""
     return len(spent) < LEAST or min(spent[: len(spent) // 2]) <= SETTLED * min(spent)
 
 
 def scatters(spent: Sequence[float]) -> bool:
-    """The machine was busy with something else."""
+    """Whether the times differ so much that the machine was busy."""
     return len(spent) >= LEAST and statistics.median(spent) > SCATTERED * min(spent)

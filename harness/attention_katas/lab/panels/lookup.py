@@ -1,4 +1,4 @@
-"""The soft lookup: one query that is dragged, four keys, four values."""
+"""Panel 1: a soft lookup of one query among four keys, with four values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EDGE = 3.0
 
 
 def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
-    """Scores, weights and the blend, and what the weights are like.
+    """Scores (4,), weights (4,), the blend (2,) and figures of the weights, as JSON.
 
     asked: query [x, y], values (4 points), d_k, divide (by sqrt(d_k)), temperature.
     """
@@ -29,7 +29,7 @@ def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
 
     scores = live.step("scaled_scores" if divide else "attention_scores", (q, k))
     weights = softmax(live, scores, temperature)
-    # The capstone divides by sqrt(d_k) on its own; a longer query undoes what is not wanted.
+    # scaled_dot_product_attention always divides by sqrt(d_k); a longer query cancels that.
     stretch = (1.0 if divide else width**0.5) / temperature
     batched = (q[None, None] * stretch, k[None, None], values[None, None])
     blend = live.step("scaled_dot_product_attention", batched, causal=False)
@@ -42,17 +42,17 @@ def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def softmax(live: LiveFunctions, scores: Step, temperature: float = 1.0) -> Step:
-    """The learner's softmax of the scores (rows), with the gradient of its largest weight."""
+    """The learner's softmax of the scores (rows, keys), with the gradient of its largest weight."""
     right = scores.right / temperature
     top = torch.zeros_like(right).scatter(-1, right.argmax(-1, keepdim=True), 1.0)
     return live.step("softmax", (scores.value / temperature,), (right,), gradient_of=top, dim=-1)
 
 
 def figures(scores: Step, weights: Step) -> dict[str, Any]:
-    """Spread, entropy (nats), largest weight and size of the gradient, as means over the rows.
+    """Spread, entropy (nats), largest weight and norm of the gradient, as means over the rows.
 
-    yours: those that the learner's functions made: the spread needs the scores alone. What is not
-    in it is the reference's; a gradient that is None did not come back.
+    The entry "yours" has the figures of the learner's functions. A figure that is missing there
+    is the reference's. A gradient that is None was not returned.
     """
     mine: dict[str, Any] = {}
     found = measures(scores.value, weights.value, weights.gradient)
@@ -70,7 +70,7 @@ def figures(scores: Step, weights: Step) -> dict[str, Any]:
 def measures(
     scores: torch.Tensor, weights: torch.Tensor, gradient: torch.Tensor | None
 ) -> dict[str, Any]:
-    """Of scores and weights (rows, keys), and of the gradient that came back."""
+    """Figures of scores, weights and the gradient of the scores, each of shape (rows, keys)."""
     scores, weights = scores.double(), weights.double()
     told = {
         "spread": scores.std(-1, correction=0).mean(),

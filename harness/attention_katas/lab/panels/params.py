@@ -1,4 +1,4 @@
-"""Reading what the page asks for. Nothing that it says is believed."""
+"""Reads and checks the parameters that the page sends."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 
 class Unclear(ValueError):
-    """The page asked for something that there is not."""
+    """The page sent a parameter that does not exist or does not fit."""
 
 
 def numeral(asked: dict[str, Any], name: str, least: float, most: float) -> float:
-    """A number, brought into its range."""
+    """A number, clamped to the range from least to most. Raises Unclear for anything else."""
     value = asked.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unclear(f"{name} is not a number")
     if abs(value) > sys.float_info.max or math.isnan(value):
-        raise Unclear(f"{name} is no number that fits")
+        raise Unclear(f"{name} is not a finite number")
     return min(max(float(value), least), most)
 
 
@@ -39,14 +39,14 @@ def one_of(asked: dict[str, Any], name: str, known: Sequence[Any]) -> Any:
 
 
 def points(asked: dict[str, Any], name: str, count: int, most: float) -> list[tuple[float, float]]:
-    """So many places in the plane."""
+    """`count` points (x, y), each coordinate clamped to -most to most."""
     value = asked.get(name)
     if not isinstance(value, list) or len(value) != count:
         raise Unclear(f"{name} are not {count} points")
     found = []
     for point in value:
         if not isinstance(point, list) or len(point) != 2:
-            raise Unclear(f"{name} holds something that is no point")
+            raise Unclear(f"{name} has an item that is not a point")
         x, y = (numeral({"a coordinate": each}, "a coordinate", -most, most) for each in point)
         found.append((x, y))
     return found

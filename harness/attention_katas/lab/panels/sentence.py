@@ -1,4 +1,4 @@
-"""One head on the sentence: every word's weights over all words."""
+"""Panel 3: the attention weights of one head on the sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from attention_katas.lab.panels import params as ask
 
 @dataclass(frozen=True)
 class Chosen:
-    """What the page has chosen: a head on a sentence, and how it is used."""
+    """The choices of the page.
+
+    head: queries, keys and values of one head on one sentence.
+    causal: whether the causal mask is on.
+    divide: whether the scores are divided by sqrt(d_k).
+    """
 
     head: examples.Head
     causal: bool
@@ -30,7 +35,10 @@ def chosen(asked: dict[str, Any]) -> Chosen:
 
 
 def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
-    """asked: sentence, head, causal, divide. Scores, the mask if there is one, and weights."""
+    """Scores (T, T), the mask (T, T) if causal, and weights (T, T), as JSON.
+
+    asked: sentence, head, causal, divide.
+    """
     found = chosen(asked)
     scores = live.step(
         "scaled_scores" if found.divide else "attention_scores", (found.head.q, found.head.k)
@@ -48,17 +56,18 @@ def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def masking(live: LiveFunctions, found: Chosen) -> Step:
+    """The causal mask (T, T) of the sentence."""
     size = len(found.head.tokens)
     return live.step("causal_mask", (size, size))
 
 
 def weighing(live: LiveFunctions, found: Chosen, scores: Step) -> Step:
-    """(T, T), or (1, 1, T, T) with the mask."""
+    """The weights of the scores (T, T): of shape (T, T), or (1, 1, T, T) with the mask."""
     if found.causal:
         return live.step("masked_weights", (scores.value[None, None],), (scores.right[None, None],))
     return live.step("softmax", (scores.value,), (scores.right,), dim=-1)
 
 
 def as_asked(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Scores with -inf where the mask forbids."""
+    """The scores (T, T), with -inf where the mask (T, T) does not allow."""
     return scores.masked_fill(~mask.bool(), float("-inf"))

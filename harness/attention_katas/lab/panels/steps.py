@@ -1,4 +1,4 @@
-"""One word's row, followed through score, scale, mask, softmax and blend."""
+"""Panel 4: the row of one query through score, scale, mask, softmax and blend."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from attention_katas.lab.panels.sentence import chosen, masking, weighing
 
 
 def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
-    """asked: as for the sentence, and row."""
+    """Row `row` of every step, each of shape (T,), and the blend (d_v,), as JSON.
+
+    asked: sentence, head, causal, row.
+    """
     found = chosen({**asked, "divide": True})
     head = found.head
     row = ask.whole(asked, "row", 0, len(head.tokens) - 1)

@@ -1,4 +1,4 @@
-"""What happens to softmax as vectors get wider, with and without the division by sqrt(d_k)."""
+"""Panel 2: softmax for wider and wider vectors, with and without division by sqrt(d_k)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from attention_katas.lab.panels.lookup import figures, softmax
 
 
 def answer(live: LiveFunctions, _: dict[str, Any]) -> dict[str, Any]:
-    """For each d_k the means over 32 random queries and 16 random keys of unit spread.
+    """For each d_k the means over scores (32, 16) of random vectors with unit spread.
 
-    steps: by function, what became of it over all of these calls.
+    The entry "steps" of the result: for each function, the state of all these calls together.
     """
     curves: dict[str, list[Any]] = {"raw": [], "divided": []}
     taken: dict[str, list[Step]] = {}
@@ -28,7 +28,7 @@ def answer(live: LiveFunctions, _: dict[str, Any]) -> dict[str, Any]:
 
 
 def together(steps: Sequence[Step]) -> dict[str, Any]:
-    """Many calls of one function as one: the first that failed stands for all, if one did."""
+    """The state of several calls of one function: that of the first that failed, if any did."""
     failed = (each for each in steps if each.yours is None or each.backward)
     step = min(failed, key=lambda each: each.yours is not None, default=steps[0])
     told: dict[str, Any] = {**step.words(), "right": []}

@@ -1,4 +1,4 @@
-"""The same operation, wired in two ways: a sentence reads itself, or it reads another one."""
+"""Panel 5: attention of a sentence to itself, and to another sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attention_katas.lab.functions import LiveFunctions, Step
 
 
 def answer(live: LiveFunctions, _: dict[str, Any]) -> dict[str, Any]:
-    """The weights of both heads, as the learner's layers tell them. See scene.Wiring."""
+    """The weights (2, T_q, T_k) of both heads, read from the outputs; see examples.Wiring."""
     layers = examples.wiring()
     own = live.step("multi_head_attention", (layers.x, layers.own, 2))
     cross = live.step("cross_attention", (layers.x, layers.context, layers.cross, 2))
@@ -22,7 +22,7 @@ def answer(live: LiveFunctions, _: dict[str, Any]) -> dict[str, Any]:
 
 
 def _by_head(step: Step, keys: int) -> Step:
-    """An answer (1, T, 16) as weights (2, T, keys)."""
+    """The step with its answers (1, T, 16) reshaped to weights (2, T, keys)."""
 
     def weights(answer: torch.Tensor) -> torch.Tensor:
         return answer[0].reshape(-1, 2, 8)[:, :, :keys].transpose(0, 1)
