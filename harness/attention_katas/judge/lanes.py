@@ -18,7 +18,7 @@ import select
 import signal
 import socket
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ import pytest
 import torch
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.fixtures import RunContext
 from attention_katas.judge.pytest_session import Session
 from attention_katas.packs.submission import Submission
@@ -41,7 +42,7 @@ MOST = 255  # checks that a queue of single bytes can hold
 class Share:
     """What one lane found out: by the number of the check, and about the submission as a whole."""
 
-    entries: dict[int, dict[str, Any]] = field(default_factory=dict)
+    results: dict[int, CheckResult] = field(default_factory=dict)
     recorded_calls: dict[int, list[Any]] = field(default_factory=dict)
     failed: dict[int, list[Any]] = field(default_factory=dict)
     hung: set[str] = field(default_factory=set)
@@ -150,7 +151,7 @@ class Lane:
 
 def run(
     lane: Lane, items: Sequence[pytest.Function], current: RunContext, session: Session
-) -> list[dict[str, Any]]:
+) -> list[CheckResult]:
     """As Session.run, together with a second lane; `current` then knows what both have found."""
     share, other = Share(), Share()
     try:
@@ -162,7 +163,7 @@ def run(
         _take_from(lane.later, session, items, current, share)
         with contextlib.suppress(OSError, EOFError):
             other = _hear(lane.line)
-        missing = [n for n in range(len(items)) if n not in share.entries | other.entries]
+        missing = [n for n in range(len(items)) if n not in share.results | other.results]
         if missing:
             again = _queue(missing)
             try:
@@ -172,8 +173,8 @@ def run(
     finally:
         lane.end()
     _merge(current, share, other, len(items))
-    found = share.entries | other.entries
-    return [found[n] for n in range(len(items))]
+    results = share.results | other.results
+    return [results[n] for n in range(len(items))]
 
 
 def is_spoken_to(line: socket.socket) -> bool:
@@ -189,18 +190,12 @@ def _take_from(
     share: Share,
 ) -> None:
     """Make checks until the queue is empty."""
-    made: list[int] = []
-
-    def following() -> Iterator[pytest.Function]:
-        while number := os.read(queue, 1):
-            made.append(number[0])
-            recorded_calls, failed = len(current.recorded_calls), len(current.failed)
-            yield items[number[0]]
-            share.recorded_calls[number[0]] = current.recorded_calls[recorded_calls:]
-            share.failed[number[0]] = current.failed[failed:]
-
-    entries = session.run_each(following())
-    share.entries.update(zip(made, entries, strict=True))
+    while number := os.read(queue, 1):
+        position = number[0]
+        recorded_calls, failed = len(current.recorded_calls), len(current.failed)
+        share.results[position] = session.run_check(items[position])
+        share.recorded_calls[position] = current.recorded_calls[recorded_calls:]
+        share.failed[position] = current.failed[failed:]
 
 
 def _merge(current: RunContext, mine: Share, theirs: Share, count: int) -> None:
