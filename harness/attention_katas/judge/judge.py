@@ -19,6 +19,7 @@ from attention_katas.devices import Device
 from attention_katas.diagnosis import diagnose
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge import ban_check, failures
+from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.fixtures import HiddenTests, RunContext, title
 from attention_katas.judge.proxy import RemoteSolution
 from attention_katas.judge.pytest_session import Session
@@ -138,7 +139,7 @@ class Judge:
             worker.end()
 
     def close(self) -> None:
-        self._session.close()
+        pass
 
     def check_bans(self, bans: tuple[Family, ...]) -> None:
         """Once for each set of bans: do they hold? Raises CouldNotGrade if not."""
@@ -204,9 +205,9 @@ class Judge:
         false_alarms: bool,
     ) -> None:
         items, current = self._begin(submission, verdict.seed)
-        entries = self._session.run(items, until_failure)
-        made = items[: len(entries)] if until_failure else items
-        verdict.checks = [_check(i, e) for i, e in zip(made, entries, strict=True)]
+        results = self._session.run(items, until_failure)
+        checks = items[: len(results)] if until_failure else items
+        verdict.checks = [_check(i, r) for i, r in zip(checks, results, strict=True)]
         verdict.output = next((c.output for c in verdict.checks if c.output), "")
         verdict.audit = list(dict.fromkeys([*verdict.audit, *current.audit]))
         verdict.outcome = outcome(verdict.checks)
@@ -330,29 +331,21 @@ def outcome(checks: Sequence[v.Check]) -> str:
     return v.FAILED if gravest in (v.NOT_WRITTEN, v.NOT_REACHED) else gravest
 
 
-def _check(item: pytest.Function, entry: dict[str, Any]) -> v.Check:
-    """A check from pytest-json-report's entry. Raises CouldNotGrade for a fault of ours."""
-    metadata = entry.get("metadata", {})
-    stages = [entry[stage] for stage in ("setup", "call", "teardown") if stage in entry]
-    check = v.Check(
+def _check(item: pytest.Function, result: CheckResult) -> v.Check:
+    """A check of the verdict. Raises CouldNotGrade for a fault of ours."""
+    if result.outcome == v.COULD_NOT_GRADE:
+        raise CouldNotGrade(result.message, result.next_step)
+    return v.Check(
         name=item.name,
         title=title(item),
-        outcome=v.PASSED,
+        outcome=result.outcome,
         law=item.get_closest_marker("law") is not None,
-        seconds=round(sum(stage["duration"] for stage in stages), 4),
-        output=metadata.get("printed", ""),
+        message=result.message,
+        seconds=round(result.seconds, 4),
+        output=result.printed,
+        rung=result.rung,
+        evidence=result.evidence,
     )
-    if "ours" in metadata:
-        raise CouldNotGrade(*metadata["ours"])
-    if "fault" in metadata:
-        raise CouldNotGrade(f"the check {item.name!r} broke: {metadata['fault']}")
-    if "failure" in metadata:
-        failure = metadata["failure"]
-        check.outcome, check.message = failure["outcome"], failure["message"]
-        check.rung, check.evidence = failure["rung"], v.evidence_from_dict(failure["evidence"])
-    elif entry.get("outcome") != "passed":
-        raise CouldNotGrade(f"pytest says {entry.get('outcome')!r} of the check {item.name!r}")
-    return check
 
 
 def _missing(kata: Kata, found: dict[str, Any], submission: Submission) -> str:

@@ -1,8 +1,9 @@
-"""A pytest session that is configured and collected once, and then runs many times.
+"""The hidden tests of some katas: collected once by pytest, then run many times.
 
-`pytest.main` starts and ends a session around one run. A judge runs the same hidden tests for
-submission after submission, so this drives the same hooks by hand, and reads the outcome of
-every run from pytest-json-report.
+`pytest.main` collects them, in a session whose loop runs nothing. A check is run later by the
+documented hook `pytest_runtest_protocol`, as pytest-xdist's workers do, so that a submission does
+not pay for a session of its own. What collection came to is read from the report of
+pytest-json-report; what a check came to, from the hooks of `HiddenTests`.
 """
 
 from __future__ import annotations
@@ -15,17 +16,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.config import _prepareconfig
-from pytest_jsonreport.plugin import Hooks, JSONReport
+from pytest_jsonreport.plugin import JSONReport
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.judge.check_result import CheckResult
+from attention_katas.judge.fixtures import HiddenTests
 from attention_katas.packs import shared
+from attention_katas.verdict.data import PASSED
 
 HERE = Path(__file__).parent
-# Only what the hidden tests need. The gc passes of the unraisable-exception plugin alone cost
-# 0.3 s over torch's heap.
+ARGUMENTS = (
+    f"--confcutdir={HERE}",
+    f"--rootdir={HERE}",
+    "-c",
+    str(HERE / "pytest.ini"),
+    "--import-mode=importlib",
+    "-p",
+    "pytest_jsonreport.plugin",  # only for its options: the plugin itself is handed over below
+    "--json-report-file=none",
+)
+# Plugins that the hidden tests do without. The gc passes of the unraisable-exception plugin alone
+# cost 0.3 s over torch's heap; capture asserts that the session has not ended.
 OFF = (
     "cacheprovider",
+    "capture",
     "terminalreporter",
     "unraisableexception",
     "threadexception",
@@ -44,11 +58,17 @@ OFF = (
 )
 
 
-class _Report(JSONReport):  # type: ignore[misc]
-    """One run's report. A session has many, but takes the new hooks of the plugin only once."""
+class Collection:
+    """A pytest plugin that keeps the collected items and runs none of them."""
 
-    def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
-        """Added by the session already."""
+    def __init__(self) -> None:
+        self.items: list[pytest.Item] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.items = list(session.items)
+
+    def pytest_runtestloop(self) -> bool:
+        return True
 
 
 class _Sharing:
@@ -61,35 +81,27 @@ class _Sharing:
 
 
 class Session:
-    """The hidden tests of some katas, collected.
+    """The collected checks of some katas.
 
-    Raises CouldNotGrade when pytest cannot be configured or finds no tests.
+    Raises CouldNotGrade when pytest cannot be configured, a file cannot be collected or there are
+    no tests.
     """
 
-    def __init__(self, files: Sequence[Path], plugin: object) -> None:
-        arguments = [f"--confcutdir={HERE}", f"--rootdir={HERE}", "-c", str(HERE / "pytest.ini")]
-        arguments += ["--capture=no", "--import-mode=importlib", "-p", "pytest_jsonreport.plugin"]
-        arguments += ["--json-report-file=none"]
-        arguments += [part for name in OFF for part in ("-p", f"no:{name}")]
-        with _own_environment(), _quiet() as said:
+    def __init__(self, files: Sequence[Path], hidden_tests: HiddenTests) -> None:
+        self._hidden_tests = hidden_tests
+        collection, report = Collection(), JSONReport()
+        off = [part for name in OFF for part in ("-p", f"no:{name}")]
+        arguments = [*ARGUMENTS, *off, *map(str, files)]
+        with _own_environment(), _quiet() as output:
             try:
-                self.config = _prepareconfig([*arguments, *map(str, files)], [plugin, _Sharing()])
-                self.config.addinivalue_line("markers", "law: counts once the values are right")
-                self.config.pluginmanager.add_hookspecs(Hooks)
-                self.config._do_configure()
-                self.session = pytest.Session.from_config(self.config)
-                self.config.hook.pytest_sessionstart(session=self.session)
-                self.items = self.session.perform_collect()
+                pytest.main(arguments, plugins=[hidden_tests, _Sharing(), collection, report])
             except (Exception, SystemExit, pytest.exit.Exception) as error:
                 raise CouldNotGrade(f"the hidden tests cannot be collected: {error}") from error
-        for item in self.items:
-            # Else pytest writes out every failure with source and locals, for 10 ms each: the
-            # learner is told of it by the ladder.
-            vars(item).update(repr_failure=_in_brief, _repr_failure_py=_in_brief)
-        broken = getattr(plugin, "broken", [])
-        if broken or not self.items:
-            why = broken[0] if broken else said.getvalue().strip()[-300:] or "there are none"
-            raise CouldNotGrade(f"the hidden tests cannot be collected: {why}")
+        self.items = collection.items
+        reason = _collection_error(report.report)
+        if reason or not self.items:
+            reason = reason or output.getvalue().strip()[-300:] or "there are none"
+            raise CouldNotGrade(f"the hidden tests cannot be collected: {reason}")
 
     def items_of(self, file: Path) -> list[pytest.Function]:
         """The checks of one kata, in order. Raises CouldNotGrade when there are none."""
@@ -100,71 +112,51 @@ class Session:
 
     def run(
         self, items: Sequence[pytest.Function], until_failure: bool = False
-    ) -> list[dict[str, Any]]:
-        """Run the items once, or up to the first that fails; pytest-json-report's entry for each.
+    ) -> list[CheckResult]:
+        """Run the checks once, or up to the first that does not pass. Raises as `run_check`."""
+        results: list[CheckResult] = []
+        for item in items:
+            results.append(self.run_check(item))
+            if until_failure and results[-1].outcome != PASSED:
+                break
+        return results
 
-        Raises CouldNotGrade when pytest itself breaks or an item is missing from the report.
-        """
-
-        def following() -> Iterator[pytest.Function]:
-            for item in items:
-                yield item
-                if until_failure and self.session.testsfailed:
-                    return
-
-        return self.run_each(following())
-
-    def run_each(self, items: Iterator[pytest.Function]) -> list[dict[str, Any]]:
-        """As `run`, of items that are told one at a time, when the one before has been run."""
-        reporter = _Report(self.config)
-        self.config.pluginmanager.register(reporter)
-        made = []
+    def run_check(self, item: pytest.Function) -> CheckResult:
+        """Run one check. Raises CouldNotGrade when pytest itself breaks or reports nothing."""
+        self._hidden_tests.result = result = CheckResult()
         try:
-            reporter.pytest_sessionstart(self.session)
-            self.session.testsfailed = 0
-            for item in items:
-                made.append(item)
-                self.session.testsfailed = 0
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-            self.session.exitstatus = pytest.ExitCode.OK
-            reporter.pytest_sessionfinish(self.session)
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
         except (SystemExit, pytest.exit.Exception) as error:
             raise CouldNotGrade(f"a hidden test ended the run: {error}") from error
-        finally:
-            self.config.pluginmanager.unregister(reporter)
-            with contextlib.suppress(AttributeError):
-                del self.config._json_report  # type: ignore[attr-defined] # else the plugin unregisters it again at the end
-        entries = {entry["nodeid"]: entry for entry in (reporter.report or {}).get("tests", [])}
-        missing = [item.name for item in made if item.nodeid not in entries]
-        if missing:
-            raise CouldNotGrade(f"pytest reported nothing for {', '.join(missing)}")
-        return [entries[item.nodeid] for item in made]
-
-    def close(self) -> None:
-        with _quiet():
-            self.config.hook.pytest_sessionfinish(session=self.session, exitstatus=0)
-            self.config._ensure_unconfigure()
+        if not result.complete:
+            raise CouldNotGrade(f"pytest reported nothing for {item.name}")
+        return result
 
 
-def _in_brief(failure: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
-    return f"{failure.typename}: {failure.value}"
+def _collection_error(report: dict[str, Any] | None) -> str:
+    """The last line of the first error in the report's `collectors`, or ""."""
+    for collector in (report or {}).get("collectors", []):
+        if collector["outcome"] == "failed":
+            lines = str(collector.get("longrepr", "")).strip().splitlines()
+            return lines[-1].removeprefix("E").strip() if lines else str(collector["nodeid"])
+    return ""
 
 
 @contextlib.contextmanager
 def _own_environment() -> Iterator[None]:
     """Without the variables by which a surrounding pytest or a user could change ours."""
     names = [name for name in os.environ if name.startswith("PYTEST_")]
-    kept = {name: os.environ.pop(name) for name in names}
+    variables = {name: os.environ.pop(name) for name in names}
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     try:
         yield
     finally:
         del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
-        os.environ.update(kept)
+        os.environ.update(variables)
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[io.StringIO]:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        yield said
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        yield output
