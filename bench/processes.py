@@ -1,4 +1,4 @@
-"""Processes seen from outside (Linux): which belong together, which live, how much memory they take.
+"""Processes seen from outside (Linux): their relatives, whether they live, their memory.
 
 Memory is the proportional set size (PSS): a page that n processes share counts 1/n for each.
 """
@@ -65,17 +65,17 @@ def pss_mb(processes: Iterable[int]) -> float | None:
 
 
 class PeakMemory:
-    """The largest memory that some processes took together between `start` and `stop`.
+    """The largest memory that some processes took together, sampled inside a `with`.
 
-    mb: the largest sample in MB; None if none could be taken.
-    samples: how many were taken.
+    mb: the largest sample in MB; None where this user may not read it.
+    processes: the largest number of processes in a sample.
     """
 
     def __init__(self, processes: Callable[[], Iterable[int]], every: float = 0.1) -> None:
         """processes: called at every sample. every: seconds between two samples."""
         self.mb: float | None = None
-        self.samples = 0
-        self._processes, self._every = processes, every
+        self.processes = 0
+        self._list, self._every = processes, every
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -89,7 +89,8 @@ class PeakMemory:
 
     def _watch(self) -> None:
         while not self._stopped.wait(self._every):
-            size = pss_mb(self._processes())
+            processes = set(self._list())
+            self.processes = max(self.processes, len(processes))
+            size = pss_mb(processes)
             if size is not None:
                 self.mb = max(self.mb or 0.0, size)
-                self.samples += 1

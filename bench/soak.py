@@ -36,8 +36,9 @@ RIGHT = "def scaled_scores(q, k):\n    return (q * q.size(-1) ** -0.5) @ k.trans
 
 
 def work(folder: str) -> None:
-    """The child: judge and record until killed."""
+    """The child: judge and record until killed, or until no sandbox worker is to be had."""
     from attention_katas.cli.shared import progress_of
+    from attention_katas.errors import CouldNotGrade
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.packs.precheck import read_submission
     from attention_katas.packs.workspace import Workspace
@@ -45,11 +46,14 @@ def work(folder: str) -> None:
 
     catalog, space = load_catalog(), Workspace(Path(folder))
     progress, kata = progress_of(space), catalog["scale"]
-    with local.open_judge(catalog, [kata]) as judge:
-        while True:
-            verdict = judge.judge(read_submission(catalog, kata, space.path(kata)))
-            progress.record(verdict, "")
-            print(verdict.outcome, flush=True)
+    try:
+        with local.open_judge(catalog, [kata]) as judge:
+            while True:
+                verdict = judge.judge(read_submission(catalog, kata, space.path(kata)))
+                progress.record(verdict, "")
+                print(verdict.outcome, flush=True)
+    except CouldNotGrade as error:  # its fork server was killed while it started
+        sys.exit(error.exit_code)
 
 
 class Child:
@@ -60,6 +64,7 @@ class Child:
             [sys.executable, __file__, "--work", str(folder)], stdout=subprocess.PIPE, text=True
         )
         self.outcomes: list[str] = []
+        self.kills = 0
         self.reader = threading.Thread(target=self._read)
         self.reader.start()
 
@@ -85,16 +90,24 @@ class Child:
             "worker": workers,
         }
 
-    def end(self) -> list[str]:
-        """Wait for its end, which was brought about; the outcomes that it reported.
+    def kill(self, pid: int) -> None:
+        """Kill a process of its family. Raises ProcessLookupError if that has just ended."""
+        os.kill(pid, signal.SIGKILL)
+        self.kills += 1
 
-        Raises BenchError if it ended by itself.
+    def end(self) -> list[str]:
+        """Wait for its end; the outcomes that it reported.
+
+        Raises BenchError if it ended for another reason than what was killed.
         """
+        from attention_katas.errors import CouldNotGrade
+
         status = self.process.wait()
         self.reader.join()
         assert self.process.stdout is not None
         self.process.stdout.close()
-        ensure(status == -signal.SIGKILL, f"the child ended by itself, with status {status}")
+        reasons = (-signal.SIGKILL, CouldNotGrade.exit_code) if self.kills else ()
+        ensure(status in reasons, f"the child ended by itself, with status {status}")
         return self.outcomes
 
 
@@ -128,14 +141,16 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
 
     while count["killed"] < times:
         time.sleep(chance.uniform(0.0, 0.6 if chance.random() < 0.5 else 3.0))
-        ensure(child.process.poll() is None, "the child ended by itself")
+        if child.process.poll() is not None:
+            settle()
+            child = Child(folder)
         family = child.family()
         everybody |= {pid for pids in family.values() for pid in pids}
         kind = chance.choices(list(family), [1, 2, 2, 5])[0]
         if not family[kind]:
             continue
         try:
-            os.kill(chance.choice(family[kind]), signal.SIGKILL)
+            child.kill(chance.choice(family[kind]))
         except ProcessLookupError:
             continue
         count["killed"] += 1
@@ -144,9 +159,12 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
         if kind == "judge":
             settle()
             child = Child(folder)
-    wait_for_a_verdict(child)
+    if not has_judged(child):
+        settle()
+        child = Child(folder)
+        ensure(has_judged(child), "a child that nobody disturbs ended by itself")
     everybody |= {pid for pids in child.family().values() for pid in pids}
-    child.process.kill()
+    child.kill(child.process.pid)
     settle()
     space = Workspace(folder)
     state = progress_of(space).state("scale", catalog["scale"].version, "")
@@ -156,13 +174,15 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     return count
 
 
-def wait_for_a_verdict(child: Child, seconds: float = 60.0) -> None:
-    """The last child has to judge, whatever was killed. Raises BenchError if it does not."""
+def has_judged(child: Child, seconds: float = 60.0) -> bool:
+    """Wait for its first verdict; whether there is one. Raises BenchError if it takes too long."""
     until = time.monotonic() + seconds
     while not child.outcomes:
-        ensure(child.process.poll() is None, "the child ended by itself")
+        if child.process.poll() is not None:
+            return False
         ensure(time.monotonic() < until, f"no verdict within {seconds:.0f} s")
         time.sleep(0.05)
+    return True
 
 
 def main() -> None:
