@@ -47,6 +47,7 @@ KEYS = (
 # Seconds for all kinds together (0: no limit), and pairs of each kata.
 SIZES = {FULL: (0.0, 100), QUICK: (12.0, 3), SMOKE: (0.1, 1)}
 SMOKE_KATA = "softmax"
+FUNCTIONS_TIMED = ("diagnose", "look_for_false_alarms")  # of attention_katas.diagnosis.diagnose
 
 
 class Bench:
@@ -61,14 +62,17 @@ class Bench:
         self.judge, self.catalog = judge, catalog
         self.pairs, self.random = pairs, random.Random(7)
         self.milliseconds, self.seed, self.undecided = [], 0, []
-        self._module, self._diagnose, self._without = diagnose, diagnose.diagnose, ""
+        self._module, self._without = diagnose, ""
+        self._functions = {name: getattr(diagnose, name) for name in FUNCTIONS_TIMED}
 
     def __enter__(self):
-        self._module.diagnose = self._timed
+        for name, function in self._functions.items():
+            setattr(self._module, name, self._timed(function))
         return self
 
     def __exit__(self, *_):
-        self._module.diagnose = self._diagnose
+        for name, function in self._functions.items():
+            setattr(self._module, name, function)
 
     def shuffled(self, items):
         items = list(items)
@@ -84,17 +88,16 @@ class Bench:
         finally:
             self._without = ""
 
-    def _timed(self, case):
-        if self._without:
-            knowledge = case.knowledge
-            mistakes = without(knowledge.mistakes, self._without)
-            case = dataclasses.replace(
-                case, knowledge=dataclasses.replace(knowledge, mistakes=mistakes)
-            )
-        started = time.perf_counter()
-        diagnoses = self._diagnose(case)
-        self.milliseconds.append((time.perf_counter() - started) * 1000)
-        return diagnoses
+    def _timed(self, function):
+        def timed(case):
+            if self._without:
+                case = with_fewer_mistakes(case, self._without)
+            started = time.perf_counter()
+            diagnoses = function(case)
+            self.milliseconds.append((time.perf_counter() - started) * 1000)
+            return diagnoses
+
+        return timed
 
     def names(self, kata, source, false_alarms=False):
         """The causes and the symptoms that a file's verdict names, and the milliseconds it took.
@@ -111,23 +114,25 @@ class Bench:
         ensure(verdict.outcome != v.COULD_NOT_GRADE, f"{kata.name}: {verdict.message}")
         diagnoses = [d for d in verdict.diagnoses if d.kind != v.EARLIER_WORK]
         ensure(all(d.function for d in diagnoses), f"{kata.name}: the diagnosis broke: {diagnoses}")
-        asked = false_alarms or verdict.outcome != v.FAILED or len(self.milliseconds) == 1
-        ensure(asked, f"{kata.name}: nobody asked for a diagnosis of\n{source}")
+        diagnosed = len(self.milliseconds) == 1 or not (false_alarms or verdict.outcome == v.FAILED)
+        ensure(diagnosed, f"{kata.name}: the diagnosis did not end, or was not asked:\n{source}")
         self.undecided = [name for d in diagnoses for name in d.undecided]
         causes = [frozenset(cause.id for cause in d.causes) for d in diagnoses]
         return causes, [text for d in diagnoses for text in d.symptoms], sum(self.milliseconds)
 
 
-def without(mistakes, name):
-    """The module of a kata's mistakes, without one and what goes by its name."""
+def with_fewer_mistakes(case, name):
+    """A failed run whose known mistakes lack one, and what goes by its name."""
     from attention_katas.authoring.mistakes import entries_in
 
+    mistakes = case.knowledge.mistakes
     module = types.ModuleType(mistakes.__name__)
     vars(module).update(vars(mistakes))
     for entry, function in entries_in(mistakes):
         if name in (entry.id, entry.same_as):
             delattr(module, function.__name__)
-    return module
+    knowledge = dataclasses.replace(case.knowledge, mistakes=module)
+    return dataclasses.replace(case, knowledge=knowledge)
 
 
 def chosen(kata):

@@ -294,7 +294,7 @@ def cold_peak_mb(space: Path, environment: dict[str, str]) -> float | None:
 @contextlib.contextmanager
 def workspace() -> Iterator[tuple[Path, dict[str, str]]]:
     """A learner's folder, and an environment whose daemon is nobody else's."""
-    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         environment = {
             **os.environ,
             "XDG_RUNTIME_DIR": folder,

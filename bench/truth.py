@@ -42,7 +42,7 @@ class Size:
     processes: int = 2
 
 
-SIZES = {FULL: Size(200, 5, 0.0), QUICK: Size(1, 1, 22.0), SMOKE: Size(1, 1, 4.0, 1)}
+SIZES = {FULL: Size(200, 5, 0.0), QUICK: Size(1, 1, 22.0), SMOKE: Size(1, 1, 2.0, 1)}
 
 
 @dataclass(frozen=True)
