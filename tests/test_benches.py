@@ -48,8 +48,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, *command],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT / "harness")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         encoding="utf-8",
         timeout=300,
     )
@@ -205,7 +204,7 @@ def test_the_memory_of_a_process_tree():
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     process = subprocess.Popen([sys.executable, "-c", parent], stdin=subprocess.PIPE)
     with process, processes.PeakMemory(lambda: processes.tree_of(process.pid), 0.01) as memory:
-        while memory.mb is not None and memory.mb < 60 or memory.processes < 2:
+        while (memory.mb is not None and memory.mb < 60) or memory.processes < 2:
             assert process.poll() is None
         assert process.stdin is not None
         process.stdin.close()
