@@ -24,9 +24,8 @@ from attention_katas.service.daemon.address import Address, address
 from attention_katas.service.judge_service import Cancelled, DaemonService, open_service
 from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
-from tests.conftest import submission_of
+from tests.conftest import plain, submission_of
 from tests.test_cli import RIGHT, WRONG, kata, space
-from tests.test_lanes import plain
 from tests.test_worker import children
 
 __all__ = ["space"]
@@ -48,6 +47,17 @@ def lives(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def at_work(pid, ticks=30):
+    """Descendants of a process that have used the processor for some time."""
+    busy = set()
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+            if int(fields[11]) + int(fields[12]) >= ticks:
+                busy.add(child)
+    return busy
 
 
 class Place:
@@ -184,13 +194,16 @@ def test_two_at_once(place, catalog):
 def test_who_hangs_up_ends_what_was_started(place, catalog):
     """A closed terminal, kill -9 of the command: nothing goes on."""
     daemon = place.up()["pid"]
+    before = at_work(daemon)
     line = client.connect(place.where)
     asked = submission_of(catalog, "softmax", HANGS).to_dict()
     rpc.send(line, {"do": "judge", **asked, "seed": 0})
     taken = rpc.receive(line)["taken"]
-    eventually(lambda: len(children(taken)) >= 1)
+    eventually(lambda: at_work(daemon) - before - {taken})
+    hanging = at_work(daemon) - before - {taken}
     line.close()
     eventually(lambda: not lives(taken))
+    eventually(lambda: not any(map(lives, hanging)))
     assert lives(daemon)
     assert place.up()["pid"] == daemon
 

@@ -27,9 +27,8 @@ from typing import Any
 from attention_katas.errors import KataError, NoSuchKata
 from attention_katas.packs.catalog import Kata, load_catalog
 from attention_katas.packs.precheck import read_submission
-from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import create
-from attention_katas.service.judge_service import Bench, open_service
+from attention_katas.service import JudgeService, open_service, verdict_of
 from attention_katas.verdict import data as v
 
 WIDTH = 88
@@ -79,7 +78,7 @@ class NotebookSession:
         self.catalog = load_catalog()
         self._folder = tempfile.TemporaryDirectory(prefix="kata-notebook-")
         self.space, _, _ = create(Path(self._folder.name), self.catalog)
-        self._bench: Bench | None = None
+        self._service: JudgeService | None = None
         self._live: Any = None
         self._processes: Any = None
         self._tells: list[Callable[[dict[str, Any]], None]] = []
@@ -92,15 +91,14 @@ class NotebookSession:
         path = self.space.path(kata)
         path.write_text(source, encoding="utf-8")
         self._changed(kata.file)
-        found = read_submission(self.catalog, kata, path, kata.file)
-        if isinstance(found, Submission):
-            self._bench = self._bench or open_service(self.catalog, "cpu")
-            found = self._bench.judge(found)
+        reading = read_submission(self.catalog, kata, path, kata.file)
+        self._service = self._service or open_service(self.catalog, device="cpu")
+        verdict = verdict_of(self._service, reading)
         from attention_katas.lab.judging import told
 
-        self.verdicts[kata.name] = told(found, kata)
+        self.verdicts[kata.name] = told(verdict, kata)
         self._tell({"event": "verdict", **self.verdicts[kata.name]})
-        return Result(found, kata)
+        return Result(verdict, kata)
 
     def kata_of(self, function: str) -> Kata:
         """The kata that asks for this function. Raises NoSuchKata."""
@@ -153,10 +151,10 @@ class NotebookSession:
                 self.leave(tell)
 
     def close(self) -> None:
-        for each in (self._live, self._processes, self._bench):
+        for each in (self._live, self._processes, self._service):
             if each is not None:
                 each.close()
-        self._live = self._processes = self._bench = None
+        self._live = self._processes = self._service = None
         self._folder.cleanup()
 
 

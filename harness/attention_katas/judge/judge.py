@@ -7,7 +7,7 @@ import importlib.util
 import secrets
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,16 +18,14 @@ import torch
 from attention_katas.devices import Device
 from attention_katas.diagnosis import diagnose
 from attention_katas.errors import CouldNotGrade
-from attention_katas.judge import ban_check, failures, lanes
+from attention_katas.judge import ban_check, failures
 from attention_katas.judge.fixtures import HiddenTests, RunContext, title
-from attention_katas.judge.lanes import Lane as _Lane
 from attention_katas.judge.proxy import RemoteSolution
 from attention_katas.judge.pytest_session import Session
 from attention_katas.packs.catalog import Kata, read_kata
 from attention_katas.packs.precheck import blank, not_started
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import restrictions
-from attention_katas.sandbox.forked_workers import ForkedWorkers
 from attention_katas.sandbox.start import Workers
 from attention_katas.sandbox.worker import GONE, Worker
 from attention_katas.verdict import data as v
@@ -51,7 +49,7 @@ class Judge:
 
     strict: for code of strangers; nothing is judged unless every lock holds, and every known
     route to a banned built-in was found shut with these versions of everything. weak: go on
-    without the missing locks. lanes: 2 to use two cores for one submission, where that can be.
+    without the missing locks.
     """
 
     def __init__(
@@ -61,11 +59,8 @@ class Judge:
         device: Device | None = None,
         strict: bool = False,
         weak: bool = False,
-        lanes: int = 1,
     ) -> None:
         torch.set_num_threads(1)
-        self._lanes = lanes
-        self._lane: _Lane | None = None
         self.strict, self.weak = strict, weak
         self._canaries: set[tuple[str, ...]] = set()
         self.workers = workers
@@ -138,8 +133,6 @@ class Judge:
             worker.end()
 
     def close(self) -> None:
-        if self._lane is not None:
-            self._lane.end()
         self._session.close()
 
     def check_bans(self, bans: tuple[str, ...]) -> None:
@@ -205,13 +198,8 @@ class Judge:
         until_failure: bool,
         false_alarms: bool,
     ) -> None:
-        kata = submission.kata
         items, current = self._begin(submission, verdict.seed)
-        lane = None if until_failure else self._second_lane(kata)
-        if lane is not None:
-            entries = lanes.run(lane, items, current, self._session)
-        else:
-            entries = self._session.run(items, until_failure)
+        entries = self._session.run(items, until_failure)
         made = items[: len(entries)] if until_failure else items
         verdict.checks = [_check(i, e) for i, e in zip(made, entries, strict=True)]
         verdict.output = next((c.output for c in verdict.checks if c.output), "")
@@ -241,26 +229,8 @@ class Judge:
         )
         return self.checks_of(submission.kata), current
 
-    def _second_lane(self, kata: Kata, dry_run: Iterable[None] = ()) -> _Lane | None:
-        """The lane that was opened before, or a new one; None where one examiner has to do."""
-        lane, self._lane = self._lane, None
-        if lane is not None and lane.bans == kata.banned:
-            return lane
-        if lane is not None:
-            lane.end()
-        workers = self.workers
-        if self._lanes < 2 or not isinstance(workers, ForkedWorkers):
-            return None
-        if not lanes.can_run(self.checks_of(kata)):
-            return None
-        try:
-            return _Lane(self._session, workers, kata.banned, self._begin, dry_run)
-        except OSError:  # no more processes, or the one that they come from was lost
-            return None
-
     def get_ready(self, submission: Submission, called: Callable[[], bool]) -> None:
-        """Expect a submission to this kata: open its second lane and rehearse, until `called`."""
-        self._lane = self._second_lane(submission.kata, self.dry_run(submission, WARM_UP_CHECKS))
+        """Expect a submission to this kata: warm up with its first checks, until `called`."""
         for _ in self.dry_run(submission, WARM_UP_CHECKS):
             if called():
                 return

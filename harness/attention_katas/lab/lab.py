@@ -20,7 +20,7 @@ from attention_katas.packs.progress import Progress
 from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.sandbox.restrictions import linux
-from attention_katas.service.judge_service import Bench
+from attention_katas.service.judge_service import JudgeService
 from attention_katas.service.local import hidden_paths
 from attention_katas.verdict import data as v
 from attention_katas.watch.saves import CHANGED, GONE, Save, Saves
@@ -35,13 +35,13 @@ class Lab:
         self,
         catalog: Catalog,
         space: Workspace,
-        bench: Bench | None,
+        service: JudgeService | None,
         progress: Progress,
         *,
         spawn: bool = False,
         poll: bool = False,
     ) -> None:
-        """bench: what judges beside the pictures; None: nobody does."""
+        """service: what judges beside the pictures; None: nothing does."""
         # Code of the same user cannot look into this process, or dump it.
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         torch.set_num_threads(1)  # the reference is timed as the learner's code is
@@ -54,8 +54,8 @@ class Lab:
             Engine("measuring", LiveFunctions(catalog, space, self._processes), SLOW),
         ]
         self._judging = (
-            Judging(catalog, space, bench, progress, self._broadcast, self._drawn)
-            if bench
+            Judging(catalog, space, service, progress, self._broadcast, self._drawn)
+            if service
             else None
         )
         names = [kata.file for kata in catalog.ready]

@@ -31,6 +31,14 @@ def read_submission(
     return found
 
 
+def files_read(kata: Kata, reading: Submission | v.Verdict) -> set[str]:
+    """Names of the files that the verdict on what `read_submission` returned depends on."""
+    if isinstance(reading, v.Verdict):
+        return {kata.file}
+    imported = reading.sources.keys() | reading.absent.keys()
+    return {kata.file} | {f"{module}.py" for module in imported}
+
+
 def _dangles(path: Path) -> bool:
     return path.is_symlink() and not path.exists()
 
