@@ -12,6 +12,7 @@ right. Peers are no dependencies: pip install --no-deps torch-judge torchleet
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import importlib.util
 import json
@@ -270,10 +271,10 @@ def ask_us(answers: Iterable[Answer]) -> list[Reply]:
     """Our judge on all of them, one after the other, with the processes that it always has."""
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.packs.submission import Submission
-    from attention_katas.service.local import open_judge
+    from attention_katas.service.local import Local
 
     catalog, replies = load_catalog(), []
-    with open_judge(catalog, catalog.ready, "cpu") as judge:
+    with contextlib.closing(Local(catalog, device="cpu")) as service:
         for answer in answers:
             name, adapter = OURS[answer.task]
             kata = catalog[name]
@@ -281,7 +282,7 @@ def ask_us(answers: Iterable[Answer]) -> list[Reply]:
             source = f"{reference}\n{answer.source}{adapter}"
             nothing: dict[str, frozenset[str]] = {kata.module: frozenset()}
             submission = Submission(kata, {kata.module: source}, kata.file, nothing)
-            verdict = judge.judge(submission, seed=0)
+            verdict = service.judge(submission, seed=0)
             outcome = {"passed": ACCEPTED, "could not grade": NO_VERDICT}.get(verdict.outcome)
             message = "" if outcome == ACCEPTED else message_of(verdict)
             replies.append(Reply(outcome or REJECTED, message, verdict.seconds))

@@ -16,6 +16,7 @@ next_run_works   1 if the run at the end passed
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import signal
@@ -42,14 +43,16 @@ def work(folder: str) -> None:
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.packs.precheck import read_submission
     from attention_katas.packs.workspace import Workspace
-    from attention_katas.service import local
+    from attention_katas.service import verdict_of
+    from attention_katas.service.local import Local
 
     catalog, space = load_catalog(), Workspace(Path(folder))
     progress, kata = progress_of(space), catalog["scale"]
     try:
-        with local.open_judge(catalog, [kata]) as judge:
+        with contextlib.closing(Local(catalog, [kata], "cpu")) as service:
             while True:
-                verdict = judge.judge(read_submission(catalog, kata, space.path(kata)))
+                reading = read_submission(catalog, kata, space.path(kata))
+                verdict = verdict_of(service, reading)
                 progress.record(verdict, "")
                 print(verdict.outcome, flush=True)
     except CouldNotGrade as error:  # its fork server was killed while it started
@@ -115,8 +118,10 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     """Kill `times` processes; counts of what was reported, lost and left running."""
     from attention_katas.cli.shared import progress_of
     from attention_katas.packs.catalog import load_catalog
+    from attention_katas.packs.precheck import read_submission
     from attention_katas.packs.workspace import Workspace, create
-    from attention_katas.service.local import Job, run
+    from attention_katas.service import verdict_of
+    from attention_katas.service.local import Local
     from attention_katas.verdict.data import COULD_NOT_GRADE, CRASHED, PASSED
 
     catalog = load_catalog()
@@ -133,7 +138,7 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
         count["crashed"] += sum(outcome == CRASHED for outcome in outcomes)
         possible = (PASSED, COULD_NOT_GRADE, CRASHED)
         count["wrong"] += sum(outcome not in possible for outcome in outcomes)
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 30
         while any(map(alive, everybody)) and time.monotonic() < deadline:
             time.sleep(0.05)
         count["orphans"] += sum(map(alive, everybody))
@@ -169,8 +174,10 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     space = Workspace(folder)
     state = progress_of(space).state("scale", catalog["scale"].version, "")
     count["lost"] = max(count["reported"] - state.attempts, 0)
-    last = run(catalog, [Job(catalog["scale"], folder / "scale.py", "scale.py")])[0]
-    count["next_run_works"] = int(last.outcome == PASSED)
+    kata = catalog["scale"]
+    with contextlib.closing(Local(catalog, [kata], "cpu")) as service:
+        verdict = verdict_of(service, read_submission(catalog, kata, folder / kata.file))
+    count["next_run_works"] = int(verdict.outcome == PASSED)
     return count
 
 
