@@ -1,73 +1,138 @@
-"""Does the diagnosis call mistakes by their name, and nothing else?  python bench/diagnosis.py
+"""Does the diagnosis call mistakes by their name, and nothing else?
+python bench/diagnosis.py [--quick | --smoke]
 
 Known mistakes as they stand in mistakes.py; two at once, put together from the text of both;
 each in other styles (bench/rewrite/), by which only the spelling changes;
 each as if nobody had catalogued it (left out, with all that goes by its name): then no name may
 be given, unless it is that of a mistake that no input tells from it; and the harmless look-alikes.
-Each is judged as a learner's file is, in a learner process, by all hidden tests. --quick takes a
-sample. The last line is JSON.
+Each is judged as a learner's file is, in a sandbox worker, by all hidden tests. --quick takes a
+sample. The last line is JSON: for each kind how many were tried and how many were named (or, where
+no name is right, how many were named falsely or blamed), and `median_ms`, the median time that the
+diagnosis of a known mistake takes.
 
 A pair counts as named when exactly its two are named. Pairs are drawn from all that can be written
-down; a pair that no input tells from a single mistake or from another pair is left out, which is
-found by asking the functions themselves, not the diagnosis.
+down; a pair that no input tells from a single mistake or from another pair is left out. That is
+decided by calling the functions themselves, not by the diagnosis.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
+import dataclasses
 import itertools
-import json
 import random
-import statistics
 import sys
 import time
-from pathlib import Path
+import types
 
-ROOT = Path(__file__).resolve().parents[1]
+from measurement import FULL, QUICK, ROOT, SMOKE, add_sizes, ensure, median, part, report
+
 sys.path.insert(0, str(ROOT))
 KINDS = ("known", "pairs", "respelled", "left out", "harmless")
+KEYS = (
+    "total",
+    "named",
+    "pairs_total",
+    "pairs_named",
+    "respelled_total",
+    "respelled_named",
+    "left_out_total",
+    "false_names",
+    "harmless_total",
+    "harmless_blamed",
+    "median_ms",
+)
+# Seconds for all kinds together (0: no limit), and pairs of each kata.
+SIZES = {FULL: (0.0, 100), QUICK: (12.0, 3), SMOKE: (0.1, 1)}
+SMOKE_KATA = "softmax"
+FUNCTIONS_TIMED = ("diagnose", "look_for_false_alarms")  # of attention_katas.diagnosis.diagnose
 
 
 class Bench:
-    """One judge for all katas, with the time that each diagnosis took."""
+    """One judge for all katas, and the time that each diagnosis took.
+
+    undecided: what the last diagnosis could not tell apart.
+    """
 
     def __init__(self, judge, catalog, pairs):
         from attention_katas.diagnosis import diagnose
 
         self.judge, self.catalog = judge, catalog
-        self.pairs, self.chance = pairs, random.Random(7)
-        self.milliseconds, self.seed = [], 0
-        self.inquiry, self.diagnose = diagnose, diagnose.diagnose
-        diagnose.diagnose = self._timed
+        self.pairs, self.random = pairs, random.Random(7)
+        self.milliseconds, self.seed, self.undecided = [], 0, []
+        self._module, self._without = diagnose, ""
+        self._functions = {name: getattr(diagnose, name) for name in FUNCTIONS_TIMED}
+
+    def __enter__(self):
+        for name, function in self._functions.items():
+            setattr(self._module, name, self._timed(function))
+        return self
+
+    def __exit__(self, *_):
+        for name, function in self._functions.items():
+            setattr(self._module, name, function)
 
     def shuffled(self, items):
         items = list(items)
-        self.chance.shuffle(items)
+        self.random.shuffle(items)
         return items
 
-    def _timed(self, case):
-        started = time.perf_counter()
-        found = self.diagnose(case)
-        self.milliseconds.append((time.perf_counter() - started) * 1000)
-        return found
+    @contextlib.contextmanager
+    def without(self, name):
+        """Inside, the diagnosis does not know this mistake, nor what goes by its name."""
+        self._without = name
+        try:
+            yield
+        finally:
+            self._without = ""
+
+    def _timed(self, function):
+        def timed(case):
+            if self._without:
+                case = with_fewer_mistakes(case, self._without)
+            started = time.perf_counter()
+            diagnoses = function(case)
+            self.milliseconds.append((time.perf_counter() - started) * 1000)
+            return diagnoses
+
+        return timed
 
     def names(self, kata, source, false_alarms=False):
-        """The causes told of a file, and how many milliseconds that took."""
+        """The causes and the symptoms that a file's verdict names, and the milliseconds it took.
+
+        Raises BenchError when there is no verdict, or when a wrong file was not diagnosed.
+        """
         from attention_katas.packs.submission import Submission
+        from attention_katas.verdict import data as v
 
         self.seed += 1
         file = Submission(kata, {kata.module: source}, kata.file, {kata.module: frozenset()})
         self.milliseconds.clear()
         verdict = self.judge.judge(file, seed=self.seed, false_alarms=false_alarms)
-        told = [d for d in verdict.diagnoses if d.kind != "earlier work"]
-        broken = [d for d in told if not d.function]
-        if broken:
-            raise SystemExit(f"{kata.name}: {broken[0].symptoms[0]}")
-        causes = [frozenset(cause.id for cause in d.causes) for d in told]
-        self.undecided = [name for d in told for name in d.undecided]
-        symptoms = [said for d in told for said in d.symptoms]
-        return causes, symptoms, sum(self.milliseconds)
+        ensure(verdict.outcome != v.COULD_NOT_GRADE, f"{kata.name}: {verdict.message}")
+        diagnoses = [d for d in verdict.diagnoses if d.kind != v.EARLIER_WORK]
+        ensure(all(d.function for d in diagnoses), f"{kata.name}: the diagnosis broke: {diagnoses}")
+        diagnosed = len(self.milliseconds) == 1 or not (false_alarms or verdict.outcome == v.FAILED)
+        ensure(diagnosed, f"{kata.name}: the diagnosis did not end, or was not asked:\n{source}")
+        self.undecided = [name for d in diagnoses for name in d.undecided]
+        causes = [frozenset(cause.id for cause in d.causes) for d in diagnoses]
+        return causes, [text for d in diagnoses for text in d.symptoms], sum(self.milliseconds)
+
+
+def with_fewer_mistakes(case, name):
+    """A failed run whose known mistakes lack one, and what goes by its name."""
+    from attention_katas.authoring.mistakes import entries_in
+
+    mistakes = case.knowledge.mistakes
+    module = types.ModuleType(mistakes.__name__)
+    vars(module).update(vars(mistakes))
+    for entry, function in entries_in(mistakes):
+        if name in (entry.id, entry.same_as):
+            delattr(module, function.__name__)
+    knowledge = dataclasses.replace(case.knowledge, mistakes=module)
+    return dataclasses.replace(case, knowledge=knowledge)
 
 
 def chosen(kata):
@@ -116,24 +181,24 @@ def pairs(bench, kata, sample):
     from attention_katas.authoring.mistakes import MISTAKE, source_of_both
 
     entries = [e for e, _ in chosen(kata) if e.kind == MISTAKE and not e.same_as and not e.random]
-    found = []
+    candidates = []
     # Writing down a pair takes a while, so they are drawn first.
-    for one, other in bench.shuffled(itertools.combinations(entries, 2)):
-        source = source_of_both(kata, one, other) if one.function == other.function else ""
-        found += [(one, other, source)] if source else []
-        if len(found) == bench.pairs:
+    for first, second in bench.shuffled(itertools.combinations(entries, 2)):
+        source = source_of_both(kata, first, second) if first.function == second.function else ""
+        candidates += [(first, second, source)] if source else []
+        if len(candidates) == bench.pairs:
             break
-    twins = alike(kata, found)
-    for one, other, source in found:
-        name = f"{one.id}+{other.id}"
+    twins = alike(kata, candidates)
+    for first, second, source in candidates:
+        name = f"{first.id}+{second.id}"
         if name in twins:
             continue
-        wanted = frozenset([one.id, other.id])
+        expected = frozenset([first.id, second.id])
         causes, _, took = bench.names(kata, source)
-        yield name, causes == [wanted], causes, took
+        yield name, causes == [expected], causes, took
 
 
-def alike(kata, found):
+def alike(kata, candidates):
     """The pairs whose answers to every probe equal those of a single mistake, or another pair.
 
     And those that answer as the right function does: two wrongs that make a right.
@@ -162,14 +227,14 @@ def alike(kata, found):
                 calls.append(call)
         groups = []
         with equivalence.quiet():
-            for name, namespace in executed(kata, found, function):
-                does = [equivalence.observed(namespace[function], call) for call in calls]
-                for others, shown in groups:
-                    if all(map(equivalence.alike, does, shown, calls)):
-                        others.append(name)
+            for name, namespace in executed(kata, candidates, function):
+                answers = [equivalence.observed(namespace[function], call) for call in calls]
+                for names, group_answers in groups:
+                    if all(map(equivalence.alike, answers, group_answers, calls)):
+                        names.append(name)
                         break
                 else:
-                    groups.append(([name], does))
+                    groups.append(([name], answers))
         for names, _ in groups:
             if len(names) > 1:
                 twins |= {name for name in names if "+" in name}
@@ -184,7 +249,7 @@ def with_gradients(reference, call):
     return call
 
 
-def executed(kata, found, function):
+def executed(kata, candidates, function):
     """The namespaces of the single entries and of the pairs of one function, by name."""
     from attention_katas.authoring.mistakes import source_of
 
@@ -195,12 +260,12 @@ def executed(kata, found, function):
         for entry, _ in chosen(kata)
         if not entry.harmless
         and (entry.function == function or only)
-        and (len(found) > 9 or any(entry.id in (one.id, other.id) for one, other, _ in found))
+        and (len(candidates) > 9 or any(entry.id in (e.id, f.id) for e, f, _ in candidates))
     ]
     texts += [
-        (f"{one.id}+{other.id}", source)
-        for one, other, source in found
-        if one.function == function or only
+        (f"{first.id}+{second.id}", source)
+        for first, second, source in candidates
+        if first.function == function or only
     ]
     for name, text in texts:
         namespace = {}
@@ -210,26 +275,20 @@ def executed(kata, found, function):
 
 def left_out(bench, kata, sample):
     """Every mistake as if nobody had catalogued it, nor what goes by the same name."""
-    from attention_katas.authoring.mistakes import entries_in, source_of
+    from attention_katas.authoring.mistakes import source_of
 
     entries = chosen(kata)
-    knowledge = bench.judge._known(reference_file(kata))
-    module = knowledge.mistakes
     for entry, _ in sample(entries):
         if entry.harmless or entry.same_as:
             continue
-        hidden = {}
-        for other, function in entries_in(module):
-            if entry.id in (other.id, other.same_as):
-                hidden[function.__name__] = vars(module).pop(function.__name__)
-        causes, _, took = bench.names(kata, source_of(kata, entry))
-        vars(module).update(hidden)
-        told = sorted({cause for names in causes for cause in names})
-        yield entry.id, not told or same(kata, entries, entry, told), causes, took
+        with bench.without(entry.id):
+            causes, _, took = bench.names(kata, source_of(kata, entry))
+        names = sorted({cause for causes_of_one in causes for cause in causes_of_one})
+        yield entry.id, not names or same(kata, entries, entry, names), causes, took
 
 
-def same(kata, entries, entry, told):
-    """What was named does exactly what the mistake does, to every probe: algebra, not a guess."""
+def same(kata, entries, entry, names):
+    """Whether the named mistakes answer every probe as this one does: algebra, not a guess."""
     import torch
 
     from attention_katas.authoring import mistakes, probing
@@ -242,24 +301,17 @@ def same(kata, entries, entry, told):
     functions = {other.id: function for other, function in entries}
     probes = load_module(kata.folder / "probes.py")
     draw = Draw(torch.Generator().manual_seed(2), Device("cpu"))
-    both = mistakes.together(*(functions[name] for name in told))
-    named = both if len(told) > 1 else functions[told[0]]
+    together = mistakes.together(*(functions[name] for name in names))
+    named = together if len(names) > 1 else functions[names[0]]
     for probe in probing.marked(probes, probing.PROBE, entry.function or kata.functions[0]):
         for question in probing.questions(probe(draw)):
             call = Call("", question.args, question.kwargs, "", [], [])
             call.tolerance = question.tolerance
-            mine = equivalence.observed(functions[entry.id], call)
-            if not equivalence.alike(mine, equivalence.observed(named, call), call):
+            answer = equivalence.observed(functions[entry.id], call)
+            if not equivalence.alike(answer, equivalence.observed(named, call), call):
                 return False
-    print(f"  {kata.name}: {entry.id} is {' and '.join(told)}, by algebra", flush=True)
+    print(f"  {kata.name}: {entry.id} is {' and '.join(names)}, by algebra", flush=True)
     return True
-
-
-def reference_file(kata):
-    from attention_katas.packs.submission import Submission
-
-    source = kata.reference.read_text(encoding="utf-8")
-    return Submission(kata, {kata.module: source}, kata.file, {kata.module: frozenset()})
 
 
 def harmless(bench, kata, sample):
@@ -272,53 +324,66 @@ def harmless(bench, kata, sample):
             yield entry.id, not any(causes) and not symptoms, causes or symptoms, took
 
 
+def measure(bench, kata, kind, sample, until):
+    """One kind of one kata: (how many were right, how many were tried, the milliseconds of each).
+
+    until: when to stop after the one under way; 0 for never.
+    """
+    right_count, times = 0, []
+    for name, right, causes, took in FUNCTIONS[kind](bench, kata, sample):
+        right_count += bool(right)
+        times.append(took)
+        if not right:
+            names = ", ".join("+".join(sorted(c)) for c in causes if c) or "no name"
+            undecided = f" (undecided: {', '.join(bench.undecided)})" if bench.undecided else ""
+            print(f"  {kata.name} {kind}: {name} -> {names}{undecided}", flush=True)
+        if until and time.monotonic() > until:
+            break
+    print(f"{kata.name:16} {kind:10} {right_count} of {len(times)}", flush=True)
+    return right_count, len(times), times
+
+
+FUNCTIONS = dict(zip(KINDS, (known, pairs, respelled, left_out, harmless), strict=True))
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a sample, under 40 s")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_sizes(parser, "a sample, under 40 s")
     parser.add_argument("--kata", help="only this one")
     parser.add_argument("--kind", choices=KINDS, help="only these")
-    parser.add_argument("--pairs", type=int, default=100, help="at most so many for each kata")
+    parser.add_argument("--pairs", type=int, help="at most so many for each kata")
     options = parser.parse_args()
+    seconds, most_pairs = SIZES[options.size]
 
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.service.local import open_judge
 
     catalog, counts = load_catalog(), collections.Counter()
-    katas = [catalog[options.kata]] if options.kata else catalog.ready
-    times, started = [], time.monotonic()
-    asked = dict(zip(KINDS, (known, pairs, respelled, left_out, harmless), strict=True))
-    with open_judge(catalog, katas) as judge:
-        bench = Bench(judge, catalog, 3 if options.quick else options.pairs)
-        for kind in [options.kind] if options.kind else KINDS:
+    only = options.kata or (SMOKE_KATA if options.size == SMOKE else "")
+    katas = [catalog[only]] if only else catalog.ready
+    kinds = [options.kind] if options.kind else KINDS
+    times = []
+    with (
+        open_judge(catalog, katas) as judge,
+        Bench(judge, catalog, options.pairs or most_pairs) as bench,
+    ):
+        started = time.monotonic()
+        sample = bench.shuffled if seconds else list
+        for kind in kinds:
             for number, kata in enumerate(katas):
-                if options.quick and kind != "known" and number % 2:
+                if seconds and kind != "known" and number % 2:
                     continue
-                here = collections.Counter()
-                until = None
-                if options.quick:
-                    part = KINDS.index(kind) * len(katas) + number + 1
-                    until = started + 12 * part / (len(KINDS) * len(katas))
-
-                sample = bench.shuffled if options.quick else list
-                for name, right, causes, took in asked[kind](bench, kata, sample):
-                    here["total"] += 1
-                    here["right"] += right
-                    if kind == "known":
-                        times.append(took)
-                    if not right:
-                        shown = ", ".join("+".join(sorted(c)) for c in causes if c) or "no name"
-                        undecided = f" (undecided: {', '.join(bench.undecided)})"
-                        shown += undecided if bench.undecided else ""
-                        print(f"  {kata.name} {kind}: {name} -> {shown}", flush=True)
-                    if until and time.monotonic() > until:
-                        break
-                counts[kind, "total"] += here["total"]
-                counts[kind, "right"] += here["right"]
-                print(f"{kata.name:16} {kind:10} {here['right']} of {here['total']}", flush=True)
-
-    def share(kind):
-        return counts[kind, "right"], counts[kind, "total"]
-
+                share = (KINDS.index(kind) * len(katas) + number + 1) / (len(KINDS) * len(katas))
+                until = started + seconds * share if seconds else 0.0
+                right, total, milliseconds = measure(bench, kata, kind, sample, until)
+                counts[kind, "total"] += total
+                counts[kind, "right"] += right
+                times += milliseconds if kind == "known" else []
+    for kind in kinds:
+        right, total = counts[kind, "right"], counts[kind, "total"]
+        print(f"{kind:10} {part(kind, right, total)} of {total}")
     result = {
         "total": counts["known", "total"],
         "named": counts["known", "right"],
@@ -330,13 +395,9 @@ def main() -> None:
         "false_names": counts["left out", "total"] - counts["left out", "right"],
         "harmless_total": counts["harmless", "total"],
         "harmless_blamed": counts["harmless", "total"] - counts["harmless", "right"],
-        "median_ms": round(statistics.median(times), 1) if times else None,
+        "median_ms": round(median("diagnosis", times), 1) if "known" in kinds else None,
     }
-    for kind in KINDS:
-        right, total = share(kind)
-        if total:
-            print(f"{kind:10} {right} of {total}")
-    print(json.dumps(result))
+    report(result, KEYS)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What does it cost to grade a class?  python bench/grading.py [--quick] [--peers FOLDER]
+"""What does it cost to grade a class?
+python bench/grading.py [--short | --quick | --smoke] [--peers FOLDER]
 
 Everything by the public command, `kata grade CLASS --ledger FILE --to csv=FILE --workers N`, on
 classes of bench/grading_class.py: of sixty files 28 are right, 18 hold a known mistake, 6 are not
@@ -14,7 +15,7 @@ peers     One kata, softmax, right answers only. Ours: 50 students in one comman
           (otter one by one, nbgrader 20 in one command) over ours with a worker on every core, as
           the command does by itself; `..._one_core` is the same over one pinned worker of ours. It
           is not the same work: their notebook has two checks of a NumPy function and needs no
-          torch; ours has all checks of the kata, each in a process of its own, behind locks. So the
+          torch; ours has all checks of the kata, each in a sandbox worker of its own. So the
           ratios favour the peers. `bench/setup` installs them; one that is not there is null.
 scaling   60 students (no file hangs: a last one would leave a core idle): one worker and everything
           else pinned to one core, over two workers on two cores. Whole commands.
@@ -28,8 +29,9 @@ growth    Seconds per submission without start-up at 10 students (five classes),
           parts of the killed run): `growth` is 1,000 over 10, `growth_100` is 1,000 over 100.
 
 A full run takes about forty minutes on two cores; --short, with classes of 10, 40 and 120, about
-ten. --quick is there to see that it works: tiny classes, nothing hangs, peers run beside us. The
-last line is JSON.
+ten. --quick is there to see that it works: tiny classes, nothing hangs, peers run beside us.
+--smoke measures class, resume and memory on two students. The last line is JSON, with the keys of
+KEYS; what was not measured is null.
 """
 
 from __future__ import annotations
@@ -57,32 +59,71 @@ from typing import Any
 
 from grading_class import HANGING, NOT_STARTED, RIGHT, Class
 from grading_peers import Nbgrader, Otter
+from measurement import ROOT, ensure, median, report, sample
+from processes import alive, children_of, marked, pss_mb, tree_of
 
-ROOT = Path(__file__).resolve().parents[1]
 KATA = [sys.executable, "-m", "attention_katas", "grade"]
 MARK = "KATA_BENCH"
-WORKER = "attention_katas.grading.worker"
+WORKER = "attention_katas.service.judging"
+KEYS = (
+    "per_second_per_core",
+    "otter_over_ours",
+    "nbgrader_over_ours",
+    "scaling_2",
+    "scaling_2_without_start",
+    "resume_ok",
+    "worker_mb",
+    "growth",
+    "growth_100",
+    "start_up_s",
+    "submission_s",
+    "submission_median_s",
+    "verdict_median_s",
+    "verdicts_per_second_per_core",
+    "not_as_meant",
+    "otter_over_ours_one_core",
+    "nbgrader_over_ours_one_core",
+    "otter_over_ours_cold",
+    "nbgrader_over_ours_cold",
+)
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything. samples: seconds between two looks at the memory."""
+    """How much of everything.
 
-    whole: int  # students of the class that is measured as such, and is the control
+    whole: students of the class that is measured as such, and is the control of the large one.
+    small: students of a small class.
+    smalls: how many small classes.
+    large: students of the class that is killed and resumed.
+    scaling: students of the class that one and two workers grade.
+    softmax: students of ours for the comparison with peers.
+    batch: students of nbgrader's class.
+    rounds: of single submissions.
+    samples: seconds between two looks at the memory.
+    hanging: whether some files hang.
+    exact: whether a time without start-up has to come out above 0; tiny classes drown in noise.
+    only_class: measure class, resume and memory, and nothing else.
+    """
+
+    whole: int
     small: int
-    smalls: int  # classes of that size
+    smalls: int
     large: int
     scaling: int
-    softmax: int  # students of ours for the peers
-    batch: int  # of nbgrader's
-    rounds: int  # of single submissions
+    softmax: int
+    batch: int
+    rounds: int
     samples: float
     hanging: bool = True
+    exact: bool = True
+    only_class: bool = False
 
 
 FULL = Sizes(100, 10, 5, 1000, 60, 50, 20, 5, 5.0)
 SHORT = Sizes(40, 10, 2, 120, 30, 30, 10, 3, 2.0)
-QUICK = Sizes(2, 1, 1, 4, 2, 4, 2, 1, 0.3, hanging=False)
+QUICK = Sizes(2, 1, 1, 4, 2, 4, 2, 1, 0.3, hanging=False, exact=False)
+SMOKE = Sizes(1, 0, 0, 2, 0, 0, 0, 0, 0.1, hanging=False, exact=False, only_class=True)
 
 
 class Bench:
@@ -123,9 +164,9 @@ class Bench:
         if cores:
             os.sched_setaffinity(0, cores)
         try:
-            with open(self.folder / "said", "ab") as said:
+            with open(self.folder / "output", "ab") as output:
                 return subprocess.Popen(
-                    command, env={**os.environ, MARK: self.mark}, stdout=said, stderr=said
+                    command, env={**os.environ, MARK: self.mark}, stdout=output, stderr=output
                 )
         finally:
             os.sched_setaffinity(0, before)
@@ -135,7 +176,8 @@ class Bench:
         started = time.perf_counter()
         status = self.start(command, cores).wait()
         took = time.perf_counter() - started
-        assert status in (0, 3), (self.folder / "said").read_text(encoding="utf-8")[-3000:]
+        output = (self.folder / "output").read_text(encoding="utf-8")[-3000:]
+        ensure(status in (0, 3), f"{' '.join(command)} ended with status {status}\n{output}")
         return took
 
     def points(self, name: str) -> dict[str, tuple[str, ...]]:
@@ -144,82 +186,47 @@ class Bench:
         if self.table == "json":
             results = json.loads(path.read_text(encoding="utf-8"))["results"]
             return {
-                one["student"]: (*(str(k["points"]) for k in one["katas"]), str(one["points"]))
-                for one in results
+                student["student"]: (
+                    *(str(kata["points"]) for kata in student["katas"]),
+                    str(student["points"]),
+                )
+                for student in results
             }
         with path.open(encoding="utf-8-sig", newline="") as opened:
             rows = list(csv.DictReader(opened))
-        wanted = [*(kata.name for kata in self.everybody.katas), "points"]
-        return {row["student"]: tuple(row[column] for column in wanted) for row in rows}
+        columns = [*(kata.name for kata in self.everybody.katas), "points"]
+        return {row["student"]: tuple(row[column] for column in columns) for row in rows}
 
-    # Processes
+    def ratio(self, name: str, above: float, below: float) -> float | None:
+        """Their quotient. What is not above 0 cannot be: BenchError, or None in a tiny class."""
+        if not self.sizes.exact and min(above, below) <= 0:
+            return None
+        sample(name, (above, below))
+        return round(above / below, 2)
 
-    def ours(self) -> set[int]:
-        """All processes that carry our mark and live, whosever children they are by now."""
-        wanted = f"{MARK}={self.mark}".encode()
-        found = set()
-        for folder in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if wanted in (folder / "environ").read_bytes():
-                    found.add(int(folder.name))
-        return found
-
-    def left(self, known: set[int], seconds: float = 10.0) -> int:
-        """How many of the known and of all marked processes still live after a while."""
+    def still_running(self, processes: set[int], seconds: float = 10.0) -> int:
+        """How many of these and of all marked processes still live after a while."""
         until = time.monotonic() + seconds
         while True:
-            living = {pid for pid in known | self.ours() if alive(pid)}
+            living = {pid for pid in processes | marked(MARK, self.mark) if alive(pid)}
             if not living or time.monotonic() > until:
                 return len(living)
             time.sleep(0.1)
 
 
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def children_of(pid: int) -> list[int]:
-    """Whatever thread of it started them."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found += [int(child) for child in task.read_text().split()]
-    return found
-
-
-def family(pid: int) -> set[int]:
-    """A process and all that came of it and still hang on it."""
-    found: set[int] = set()
-    waiting = [pid]
-    while waiting:
-        found.add(one := waiting.pop())
-        waiting += children_of(one)
-    return found
-
-
-def megabytes(pid: int) -> float | None:
-    """Proportional set size of a process and its family; None if that is not ours to read."""
-    sizes = []
-    for one in family(pid):
-        with contextlib.suppress(ProcessLookupError, FileNotFoundError):
-            try:
-                lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
-            except PermissionError:
-                return None
-            sizes += [int(line.split()[1]) / 1000 for line in lines if line.startswith("Pss:")]
-    return sum(sizes)
-
-
 class Sampler(threading.Thread):
-    """Looks at a command's workers again and again. peak: of the largest, in MB."""
+    """Looks at a command's workers again and again.
+
+    peak: the largest memory of a worker and its processes in MB; None if it may not be read.
+    workers: the workers that were seen.
+    seen: these and all processes below the command's children.
+    """
 
     def __init__(self, pid: int, every: float) -> None:
         super().__init__(daemon=True)
         self.pid, self.every = pid, every
         self.peak: float | None = None
+        self.workers: set[int] = set()
         self.seen: set[int] = set()
         self.over = threading.Event()
         self.start()
@@ -227,21 +234,24 @@ class Sampler(threading.Thread):
     def run(self) -> None:
         while not self.over.wait(self.every):
             for child in children_of(self.pid):
-                self.seen |= family(child)
+                self.seen |= tree_of(child)
                 with contextlib.suppress(OSError):
                     if WORKER not in Path(f"/proc/{child}/cmdline").read_text():
                         continue
-                    size = megabytes(child)
+                    self.workers.add(child)
+                    size = pss_mb(tree_of(child))
                     if size is not None:
                         self.peak = max(self.peak or 0.0, size)
 
     def stop(self) -> None:
+        """Raises BenchError if no worker was seen."""
         self.over.set()
         self.join()
+        ensure(self.workers, f"no process runs {WORKER}")
 
 
 def rows(ledger: Path, query: str) -> list[Any]:
-    """Of a ledger that somebody may be writing to."""
+    """The rows of a ledger that somebody may be writing to."""
     with contextlib.closing(sqlite3.connect(ledger, timeout=30)) as opened:
         return opened.execute(query).fetchall()
 
@@ -254,8 +264,8 @@ def start_up(bench: Bench, name: str, workers: int, cores: Iterable[int] = ()) -
     kata = bench.catalog["dot-product"]
     bench.everybody.write_right(bench.folder / name, kata, workers)
     took = bench.seconds(bench.command(bench.folder / name, name, workers, kata.name), cores)
-    judged = [row[0] for row in rows(bench.ledger(name), "select seconds from verdicts")]
-    return took - max(judged)
+    times = [row[0] for row in rows(bench.ledger(name), "select seconds from verdicts")]
+    return took - max(sample("start-up", times))
 
 
 def graded(
@@ -270,14 +280,16 @@ def whole(bench: Bench) -> dict[str, Any]:
     """The mixed class, and whether everything got the outcome that was meant."""
     students, cores = bench.sizes.whole, len(bench.cores)
     took, count = graded(bench, "whole", range(students), cores)
-    found = rows(
+    entries = rows(
         bench.ledger("whole"),
         "select student, e.kata, outcome, seconds from entries e join verdicts using (key)",
     )
+    expected = students * len(bench.everybody.katas)
+    ensure(len(entries) == expected, f"the ledger has {len(entries)} verdicts of {expected}")
     each: collections.Counter[str] = collections.Counter()
     by_outcome: dict[str, list[float]] = {}
     surprises = []
-    for student, kata, outcome, seconds in found:
+    for student, kata, outcome, seconds in entries:
         each[student] += seconds
         by_outcome.setdefault(outcome, []).append(seconds)
         kind, _ = bench.everybody.files(int(student[1:]))[bench.catalog[kata].file]
@@ -288,11 +300,11 @@ def whole(bench: Bench) -> dict[str, Any]:
         middle, most = statistics.median(times), max(times)
         print(f"  {outcome:16}{len(times):5}  median {middle:6.2f} s  most {most:6.2f} s")
     print(f"  {len(surprises)} not as meant", *surprises[:5], sep="\n    ")
-    verdicts = [seconds for *_, seconds in found]
+    verdicts = [seconds for *_, seconds in entries]
     return {
         "seconds": took,
         "per_second_per_core": round(students / took / cores, 3),
-        "submission_median_s": round(statistics.median(each.values()), 2),
+        "submission_median_s": round(median("submissions", each.values()), 2),
         "verdict_median_s": round(statistics.median(verdicts), 3),
         "verdicts_per_second_per_core": round(len(verdicts) / took / cores, 2),
         "not_as_meant": len(surprises),
@@ -321,24 +333,24 @@ def softmax(bench: Bench) -> dict[str, float]:
     return {
         "ours": together / students,
         "ours_one_core": pinned / students,
-        "ours_cold": statistics.median(alone),
+        "ours_cold": median("alone", alone),
     }
 
 
 def peers(bench: Bench, environments: Path) -> dict[str, float]:
     """Seconds per submission of the peers that are installed."""
-    found = {}
+    seconds = {}
     if Otter.is_installed(environments / "otter"):
         otter = Otter(environments / "otter", bench.folder / "otter", 1)
-        found["otter"] = statistics.median(otter.one() for _ in range(bench.sizes.rounds))
+        seconds["otter"] = median("otter", (otter.one() for _ in range(bench.sizes.rounds)))
     if Nbgrader.is_installed(environments / "nbgrader"):
         students = bench.sizes.batch
         nbgrader = Nbgrader(environments / "nbgrader", bench.folder / "nbgrader", students)
         if bench.sizes.rounds > 1:
-            ones = [nbgrader.one() for _ in range(bench.sizes.rounds)]
-            found["nbgrader_cold"] = statistics.median(ones)
-        found["nbgrader"] = nbgrader.everybody() / students
-    return found
+            times = [nbgrader.one() for _ in range(bench.sizes.rounds)]
+            seconds["nbgrader_cold"] = median("nbgrader", times)
+        seconds["nbgrader"] = nbgrader.everybody() / students
+    return seconds
 
 
 def scaling(bench: Bench) -> dict[str, float | None]:
@@ -358,7 +370,7 @@ def scaling(bench: Bench) -> dict[str, float | None]:
     bare = [took - start for took, start in zip(times, starts, strict=True)]
     return {
         "scaling_2": round(times[0] / times[1], 2),
-        "scaling_2_without_start": round(bare[0] / bare[1], 2),
+        "scaling_2_without_start": bench.ratio("scaling", *bare),
     }
 
 
@@ -374,28 +386,30 @@ def resume(bench: Bench) -> dict[str, Any]:
     half = count["distinct"] // 2
     while process.poll() is None and judged_in(ledger) < half:
         time.sleep(0.2)
-    known = sampler.seen | family(process.pid)
+    processes = sampler.seen | tree_of(process.pid)
     process.send_signal(signal.SIGKILL)
     killed = process.wait() == -signal.SIGKILL
     first = time.perf_counter() - started
     sampler.stop()
-    left = bench.left(known | sampler.seen)
-    before = made(ledger)
+    orphans = bench.still_running(processes | sampler.seen)
+    before = judgings(ledger)
     second = bench.seconds(command)
-    left_at_end = bench.left(set())
-    after = made(ledger)
+    orphans_at_end = bench.still_running(set())
+    after = judgings(ledger)
     again = sum(after.get(key) != when for key, when in before.items())
     points, control = bench.points("large"), bench.points("whole")
     differing = [who for who, theirs in control.items() if points.get(who) != theirs]
     missing = {f"s{number:04}" for number in range(students)} - points.keys()
-    print(f"  killed after {first:.1f} s with {len(before)} of {len(after)} verdicts made;")
+    print(f"  killed after {first:.1f} s with {len(before)} of {len(after)} verdicts;")
     print(f"  once more, to the end: {second:.1f} s. Judged again {again}, missing {len(missing)},")
-    print(f"  other points {len(differing)} of {len(control)}, processes left {left}", end=" ")
-    print(f"and {left_at_end} at the end")
-    fine = killed and 0 < len(before) < len(after)
+    print(f"  other points {len(differing)} of {len(control)}, still running {orphans}", end=" ")
+    print(f"and {orphans_at_end} at the end")
+    ensure(points, "the table has no students")
+    interrupted = killed and 0 < len(before) < len(after)
+    faults = (again, missing, differing, orphans, orphans_at_end)
     return {
         "seconds": first + second,
-        "resume_ok": fine and not (again or missing or differing or left or left_at_end),
+        "resume_ok": interrupted and not any(faults),
         "worker_mb": None if sampler.peak is None else round(sampler.peak),
     }
 
@@ -407,86 +421,105 @@ def judged_in(ledger: Path) -> int:
         return 0  # it is not there yet
 
 
-def made(ledger: Path) -> dict[str, tuple[str, float]]:
-    """When each verdict was made that took a judge, and how long that was. A new one differs."""
-    found = rows(ledger, "select key, at, seconds, outcome from verdicts where seconds > 0")
-    return {key: (at, seconds) for key, at, seconds, how in found if how != "could not grade"}
+def judgings(ledger: Path) -> dict[str, tuple[str, float]]:
+    """When each verdict was made that took a judge, and its seconds. A new judging differs."""
+    query = "select key, at, seconds, outcome from verdicts where seconds > 0"
+    return {
+        key: (at, seconds)
+        for key, at, seconds, outcome in rows(ledger, query)
+        if outcome != "could not grade"
+    }
 
 
 def growth(bench: Bench, at_whole: float, at_large: float) -> dict[str, Any]:
     """Seconds per submission without start-up, by the size of the class."""
     sizes, workers = bench.sizes, len(bench.cores)
     starts = [start_up(bench, f"start-{n}", workers) for n in range(min(sizes.rounds, 3))]
-    start = statistics.median(starts)
+    start = median("start-up", starts)
     times = [
         graded(bench, f"small-{n}", range(n * sizes.small, (n + 1) * sizes.small), workers)[0]
         for n in range(sizes.smalls)
     ]
-    each = {
-        sizes.small: (statistics.mean(times) - start) / sizes.small,
-        sizes.whole: (at_whole - start) / sizes.whole,
-        sizes.large: (at_large - 2 * start) / sizes.large,
-    }
+    small = (statistics.mean(times) - start) / sizes.small
+    middle = (at_whole - start) / sizes.whole
+    large = (at_large - 2 * start) / sizes.large
+    each = {sizes.small: small, sizes.whole: middle, sizes.large: large}
     print(
         f"start-up {start:.1f} s; seconds per submission",
         *(f"{n}: {s:.3f}" for n, s in each.items()),
     )
-    small, middle, large = each.values()
     return {
-        "growth": round(large / small, 2),
-        "growth_100": round(large / middle, 2),
+        "growth": bench.ratio("growth", large, small),
+        "growth_100": bench.ratio("growth_100", large, middle),
         "start_up_s": round(start, 2),
         "submission_s": {str(size): round(value, 3) for size, value in each.items()},
     }
 
 
-def ratio(of: float | None, over: float) -> float | None:
-    return None if of is None else round(of / over, 1)
+def over(name: str, theirs: float | None, ours: float) -> float | None:
+    """A peer's seconds over ours; None for a peer that was not asked."""
+    return None if theirs is None else round(median(name, [theirs]) / median("ours", [ours]), 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--short", action="store_true", help="smaller classes: some ten minutes instead of forty"
-    )
-    parser.add_argument("--quick", action="store_true", help="to see that it works: about a minute")
+    options = parser.add_mutually_exclusive_group()
+    for name, sizes, text in (
+        ("--short", SHORT, "smaller classes: some ten minutes instead of forty"),
+        ("--quick", QUICK, "to see that it works: about a minute"),
+        ("--smoke", SMOKE, "two students: the smallest run there is"),
+    ):
+        options.add_argument(
+            name, dest="sizes", action="store_const", const=sizes, default=FULL, help=text
+        )
     parser.add_argument(
         "--peers", type=Path, default=ROOT / ".bench", help="where bench/setup put them"
     )
-    given = parser.parse_args()
-    sizes = QUICK if given.quick else SHORT if given.short else FULL
-    if given.quick:
-        print(f"quick: {sizes}\nnothing hangs, and peers run beside us: no figure to quote")
-    with tempfile.TemporaryDirectory(prefix="kata-bench-") as folder:
+    arguments = parser.parse_args()
+    sizes = arguments.sizes
+    if not sizes.exact:
+        print(f"{sizes}\nnothing hangs, and peers run beside us: no figure to quote")
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         bench = Bench(Path(folder).resolve(), sizes)
-        with ThreadPoolExecutor(1) as beside:
-            theirs_later = beside.submit(peers, bench, given.peers)
-            if not given.quick:
-                theirs_later.result()
-            ours = softmax(bench)
-            measured = whole(bench)
-            scaled = scaling(bench)
-            resumed = resume(bench)
-            grown = growth(bench, measured.pop("seconds"), resumed.pop("seconds"))
-            theirs = theirs_later.result()
+        figures = dict.fromkeys(KEYS)
+        if sizes.only_class:
+            figures |= {**whole(bench), **resume(bench)}
+            del figures["seconds"]
+        else:
+            figures |= everything(bench, arguments.peers)
+    report(figures, KEYS)
+
+
+def everything(bench: Bench, environments: Path) -> dict[str, Any]:
+    """All figures. Peers run beside us where no figure is meant to be quoted."""
+    with ThreadPoolExecutor(1) as beside:
+        theirs_later = beside.submit(peers, bench, environments)
+        if bench.sizes.exact:
+            theirs_later.result()
+        ours = softmax(bench)
+        class_figures = whole(bench)
+        scaling_figures = scaling(bench)
+        resume_figures = resume(bench)
+        growth_figures = growth(bench, class_figures.pop("seconds"), resume_figures.pop("seconds"))
+        theirs = theirs_later.result()
     for name, value in {**ours, **theirs}.items():
         print(f"softmax, seconds per submission, {name:14}{value:8.3f}")
-    found = {
-        "per_second_per_core": measured["per_second_per_core"],
-        "otter_over_ours": ratio(theirs.get("otter"), ours["ours"]),
-        "nbgrader_over_ours": ratio(theirs.get("nbgrader"), ours["ours"]),
-        **scaled,
-        **resumed,
-        **grown,
-        **measured,
-        "otter_over_ours_one_core": ratio(theirs.get("otter"), ours["ours_one_core"]),
-        "nbgrader_over_ours_one_core": ratio(theirs.get("nbgrader"), ours["ours_one_core"]),
-        "otter_over_ours_cold": ratio(theirs.get("otter"), ours["ours_cold"]),
-        "nbgrader_over_ours_cold": ratio(theirs.get("nbgrader_cold"), ours["ours_cold"]),
+    return {
+        **class_figures,
+        **scaling_figures,
+        **resume_figures,
+        **growth_figures,
+        "otter_over_ours": over("otter", theirs.get("otter"), ours["ours"]),
+        "nbgrader_over_ours": over("nbgrader", theirs.get("nbgrader"), ours["ours"]),
+        "otter_over_ours_one_core": over("otter", theirs.get("otter"), ours["ours_one_core"]),
+        "nbgrader_over_ours_one_core": over(
+            "nbgrader", theirs.get("nbgrader"), ours["ours_one_core"]
+        ),
+        "otter_over_ours_cold": over("otter", theirs.get("otter"), ours["ours_cold"]),
+        "nbgrader_over_ours_cold": over("nbgrader", theirs.get("nbgrader_cold"), ours["ours_cold"]),
     }
-    print(json.dumps(found))
 
 
 if __name__ == "__main__":

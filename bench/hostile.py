@@ -1,146 +1,197 @@
-"""Can the judge be fooled, killed or littered?  python bench/hostile.py [--quick]
+"""Can the judge be fooled, killed or littered?  python bench/hostile.py [--quick | --smoke]
 
 Judges the files of tests/hostile/ one after the other, looks after each for processes and files
-that were left, and measures what the locks and the short canary cost. The last line is JSON.
+that were left, and measures what the restrictions and the short ban check cost. The last line is
+JSON:
+
+tried, right_outcome            files that were judged; of those, with the outcome they ask for
+examiner_deaths                 1 if a file ended the judging process
+leaked_processes, leaked_files  that were there after a verdict and not before
+added_ms                        median cost of all restrictions to one check in a fresh fork
+canary_ms                       median cost of the short ban check, which every judge pays once
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
+import collections
 import json
 import os
 import random
 import statistics
 import sys
 import time
-from pathlib import Path
+from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parents[1]
+from measurement import (
+    FULL,
+    QUICK,
+    ROOT,
+    SMOKE,
+    add_sizes,
+    ensure,
+    leave_child,
+    median,
+    part,
+    report,
+    run_child,
+)
+
 sys.path.insert(0, str(ROOT))
+KEYS = (
+    "tried",
+    "right_outcome",
+    "examiner_deaths",
+    "leaked_processes",
+    "leaked_files",
+    "added_ms",
+    "canary_ms",
+)
+SOURCE = "import torch\ndef f(x):\n    e = x.exp()\n    return e / e.sum(-1, keepdim=True)\n"
+# Seconds for the attacks (0: no limit), and rounds of the two measurements of cost.
+SIZES = {FULL: (0.0, 200), QUICK: (18.0, 30), SMOKE: (6.0, 10)}
 
 
-def attacks(seconds: float):
-    """Judge every file (as many as fit into `seconds`); counts of what happened."""
+def attacks(seconds: float) -> Iterator[dict[str, int]]:
+    """Judge every file (as many as fit into `seconds`); counts of each."""
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.service.local import open_judge
+    from attention_katas.verdict.data import COULD_NOT_GRADE
     from tests.hostility import FILES, LIMITS, judged, left_behind, traces, wanted
 
     catalog, files = load_catalog(), list(FILES)
     random.Random(0).shuffle(files)
-    count = dict.fromkeys(("tried", "right_outcome", "leaked_processes", "leaked_files"), 0)
-    started = time.monotonic()
     with open_judge(catalog, catalog.ready, limits=LIMITS) as judge:
+        started = time.monotonic()
         for path in files:
-            if seconds and time.monotonic() - started > seconds:
-                break
             before = traces()
             verdict = judged(judge, catalog, path)
             right = verdict.outcome in wanted(path).outcomes
-            left = left_behind(before)
-            count["tried"] += 1
-            count["right_outcome"] += right
-            count["leaked_processes"] += len(left["processes"])
-            count["leaked_files"] += len(left["files"])
-            if not right or any(left.values()):
+            traces_left = left_behind(before)
+            if not right or any(traces_left.values()):
                 name = f"{path.parent.name}/{path.stem}"
-                print(f"  {name}: {verdict.outcome}: {verdict.message} {left}")
-    return count
+                print(f"  {name}: {verdict.outcome}: {verdict.message} {traces_left}")
+            yield {
+                "tried": 1,
+                "right_outcome": int(right),
+                "could_not_grade": int(verdict.outcome == COULD_NOT_GRADE),
+                "leaked_processes": len(traces_left["processes"]),
+                "leaked_files": len(traces_left["files"]),
+            }
+            if seconds and time.monotonic() - started > seconds:
+                break
 
 
-def deaths(seconds: float):
-    """Run `attacks` in a process of its own: the examiner. (counts, how often it died.)"""
+def counted(seconds: float) -> tuple[collections.Counter[str], int]:
+    """Run `attacks` in a process of its own, the judge's: (counts, how often it died)."""
     read_end, write_end = os.pipe()
+    sys.stdout.flush()
     pid = os.fork()
     if not pid:
-        with contextlib.suppress(BaseException):
-            os.write(write_end, json.dumps(attacks(seconds)).encode())
-        sys.stdout.flush()
-        os._exit(0)
+        leave_child(lambda: write_counts(write_end, seconds))
     os.close(write_end)
-    with os.fdopen(read_end) as pipe:
-        said = pipe.read()
-    status = os.waitpid(pid, 0)[1]
-    if status or not said:
-        empty = dict.fromkeys(("tried", "right_outcome", "leaked_processes", "leaked_files"), 0)
-        return empty, 1
-    return json.loads(said), 0
+    count: collections.Counter[str] = collections.Counter()
+    with os.fdopen(read_end) as lines:
+        for line in lines:
+            count.update(json.loads(line))
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    ensure(status != 1, "the judging process raised an exception")
+    return count, int(status != 0)
 
 
-def cost_of_locks(rounds: int) -> tuple[float, float]:
-    """Median milliseconds of one check in a fresh fork: (without locks, with all of them)."""
+def write_counts(descriptor: int, seconds: float) -> None:
+    for counts in attacks(seconds):
+        os.write(descriptor, json.dumps(counts).encode() + b"\n")
+
+
+def cost_of_restrictions(rounds: int) -> tuple[float, float]:
+    """Median milliseconds of one check in a fresh fork: (without restrictions, with all)."""
+    import torch
+
     from attention_katas.sandbox import forkserver, restrictions, runner, wire
-    from attention_katas.sandbox.restrictions import landlock
+    from attention_katas.sandbox.restrictions import apply, landlock
     from attention_katas.service.local import PACKAGE
 
     forkserver.warm_up()
     ruleset = landlock.prepare([PACKAGE, ROOT / "katas", ROOT / "reference"])
-    source = "import torch\ndef f(x):\n    e = x.exp()\n    return e / e.sum(-1, keepdim=True)\n"
-    load = {"do": "load", "module": "m", "sources": {"m": source}, "functions": ["f"]}
-    import torch
+    load = {"do": "load", "module": "m", "sources": {"m": SOURCE}, "functions": ["f"]}
+    parent = os.getpid()
 
-    def check(locked: bool) -> float:
+    def answer() -> None:
+        worker, tensors, reply_tensors = runner.Runner(), {}, {}
+        ensure(worker.load(load, {}, {})["functions"] == {"f": "function"}, "f was not loaded")
+        call = {"do": "call", "id": 1, "function": "f", "device": "cpu"}
+        call |= {"kwargs": wire.pack({}, {}), "args": wire.pack([torch.ones(3, 5)], tensors)}
+        reply = worker.call(call, tensors, reply_tensors)
+        weights = reply_tensors[reply["returned"]["tensor"]]
+        ensure(torch.equal(weights, torch.full((3, 5), 0.2)), "f did not give its weights")
+
+    def answer_restricted() -> None:
+        names = apply.apply_all((), parent, ruleset, memory_mb=1024, cpu_seconds=60)
+        missing = restrictions.missing(names)
+        ensure(not missing, f"no figure without all restrictions; missing: {', '.join(missing)}")
+        answer()
+
+    def milliseconds(name, work) -> float:
         started = time.perf_counter()
-        parent, pid = os.getpid(), os.fork()
-        if not pid:
-            if locked:
-                restrictions.apply_all((), parent, ruleset, memory_mb=1024, cpu_seconds=60)
-            worker, sent = runner.Runner(), {}
-            worker.answer(load, {})
-            call = {"do": "call", "id": 1, "function": "f", "device": "cpu"}
-            call |= {"kwargs": wire.pack({}, {}), "args": wire.pack([torch.ones(3, 5)], sent)}
-            worker.answer(call, sent)
-            os._exit(0)
-        os.waitpid(pid, 0)
+        run_child(name, work)
         return (time.perf_counter() - started) * 1e3
 
-    pairs = [(check(False), check(True)) for _ in range(rounds)]
-    return tuple(statistics.median(column) for column in zip(*pairs, strict=True))
+    pairs = [
+        (milliseconds("a check", answer), milliseconds("a restricted check", answer_restricted))
+        for _ in range(rounds)
+    ]
+    without, with_all = zip(*pairs, strict=True)
+    return statistics.median(without), statistics.median(with_all)
 
 
-def cost_of_canary(rounds: int) -> float:
-    """Median milliseconds of the short canary, as every judging process pays it."""
+def cost_of_ban_check(rounds: int) -> float:
+    """Median milliseconds of the short ban check, as every judging process pays it."""
     from attention_katas.judge import ban_check
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.sandbox.start import start_workers
     from attention_katas.service.local import hidden_paths
 
-    bans, found = ("attention", "softmax"), []
+    bans, times = ("attention", "softmax"), []
     with start_workers(hidden_paths(load_catalog())) as workers:
         workers.give_back(workers.take("warm", bans))
         for _ in range(rounds):
             started = time.perf_counter()
-            ban_check.check(workers, bans, ban_check.SHORT)
-            found.append((time.perf_counter() - started) * 1e3)
-    return statistics.median(found)
+            routes = ban_check.check(workers, bans, ban_check.SHORT)
+            times.append((time.perf_counter() - started) * 1e3)
+            ensure(routes, "the ban check tried no route")
+    return median("ban check", times)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="as much as fits into 30 s")
-    given = parser.parse_args()
-    rounds = 30 if given.quick else 200
-    count, died = deaths(18.0 if given.quick else 0.0)
-    canary_ms = cost_of_canary(rounds // 5)
-    without, with_all = cost_of_locks(rounds)
-    print(f"attacks tried {count['tried']}, right outcomes {count['right_outcome']}")
-    print(f"examiner deaths {died}, leaked processes {count['leaked_processes']}, ", end="")
-    print(f"leaked files {count['leaked_files']}")
-    print(f"one check in a fork: {without:.1f} ms without locks, {with_all:.1f} ms with all")
-    print(f"short canary: {canary_ms:.1f} ms")
-    print(
-        json.dumps(
-            {
-                "tried": count["tried"],
-                "right_outcome": count["right_outcome"],
-                "examiner_deaths": died,
-                "leaked_processes": count["leaked_processes"],
-                "leaked_files": count["leaked_files"],
-                "added_ms": round(with_all - without, 2),
-                "canary_ms": round(canary_ms, 1),
-            }
-        )
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    add_sizes(parser, "as much as fits into 30 s")
+    seconds, rounds = SIZES[parser.parse_args().size]
+    without, with_all = cost_of_restrictions(rounds)
+    canary_ms = cost_of_ban_check(max(rounds // 5, 1))
+    count, deaths = counted(seconds)
+    ensure(count["tried"] or deaths, "no file was judged")
+    print(f"attacks tried {count['tried']}, right outcomes {count['right_outcome']}")
+    print(f"deaths of the judge {deaths}, leaked processes {count['leaked_processes']}, ", end="")
+    print(f"leaked files {count['leaked_files']}")
+    print(f"one check in a fork: {without:.1f} ms without restrictions, {with_all:.1f} ms with all")
+    print(f"short ban check: {canary_ms:.1f} ms")
+    if not deaths:
+        part("right_outcome", count["right_outcome"], count["tried"])
+        part("graded", count["tried"] - count["could_not_grade"], count["tried"])
+        ensure(count["could_not_grade"] < count["tried"], "nothing could be graded")
+    result = {
+        "tried": count["tried"],
+        "right_outcome": count["right_outcome"],
+        "examiner_deaths": deaths,
+        "leaked_processes": count["leaked_processes"],
+        "leaked_files": count["leaked_files"],
+        "added_ms": round(with_all - without, 2),
+        "canary_ms": round(canary_ms, 1),
+    }
+    report(result, KEYS)
 
 
 if __name__ == "__main__":

@@ -1,37 +1,48 @@
-"""How quick the lab is, in a real browser: `python bench/lab.py` (`--quick` under 40 s).
+"""How quick is the lab, in a real browser?  python bench/lab.py [--quick | --smoke]
 
 It starts `kata lab` on the references as a learner's files, opens the page in Chromium, and drags
 the query with real mouse events.
 
-    drag to paint    from a mouse event in the page to the frame in which its weights are painted:
-                     four calls of torch code in learner processes, with newest wins
-    echo             the same WebSocket in the same page, without anybody computing: the floor
-    save to repaint  from the end of a save to the frame in which its weights are painted
-    loop recovery    from a drag into an endless loop to the painted weights of the drag after it
-
 One frame is 16.7 ms at 60 Hz. Needs Chromium and `pip install -e '.[browser]'`. The last line is
-JSON.
+JSON:
+
+drag_median_ms, drag_p95_ms  from a mouse event in the page to the frame in which its weights are
+                             painted: four calls of torch code in sandbox workers; the newest wins
+echo_p95_ms                  the same WebSocket in the same page, and no computation: the floor
+save_repaint_ms              from the end of a save to the frame in which its weights are painted
+loop_recovery_s              from a drag into an endless loop to the painted weights of the next
+                             drag
+page_kb                      size of the page's files
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from measurement import FULL, QUICK, ROOT, SMOKE, BenchError, add_sizes, ensure, median, p95, report
+
 from attention_katas.packs.catalog import load_catalog
 from attention_katas.packs.workspace import create
 
-ROOT = Path(__file__).resolve().parents[1]
+KEYS = (
+    "drag_median_ms",
+    "drag_p95_ms",
+    "echo_p95_ms",
+    "save_repaint_ms",
+    "loop_recovery_s",
+    "page_kb",
+)
+# Drags, saves and endless loops.
+SIZES = {FULL: (300, 30, 3), QUICK: (80, 8, 3), SMOKE: (4, 2, 1)}
 PAGE = ROOT / "harness" / "attention_katas" / "lab" / "page"
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -87,14 +98,13 @@ ECHO = """(count) => new Promise((done) => {
 })"""
 
 
-def p95(values: list[float]) -> float:
-    return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]
-
-
 class Bench:
     def __init__(self, tab, root: Path) -> None:
         self.tab, self.root = tab, root
-        box = tab.locator("#lookup .plane").first.bounding_box()
+        plane = tab.locator("#lookup .plane").first
+        # The mouse reaches only what is in the window.
+        plane.evaluate("plane => plane.scrollIntoView({ block: 'center', behavior: 'instant' })")
+        box = plane.bounding_box()
         self.centre = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         self.unit = box["width"] / 6.7
 
@@ -134,42 +144,65 @@ class Bench:
         return time.perf_counter() - started
 
 
-def measure(tab, root: Path, drags: int, saves: int) -> dict[str, float]:
+def measure(tab, root: Path, drags: int, saves: int, loops: int) -> dict[str, float]:
     bench = Bench(tab, root)
     right = (ROOT / "reference" / "softmax.py").read_text(encoding="utf-8")
     bench.move(0.9, 0.7)
     tab.mouse.down()
     for n in range(20):
         bench.drag(0.05 * n, 0.3)
-    times = [bench.drag(2.5 * (n % 50) / 50 - 1, 1.5 - (n % 37) / 20) for n in range(drags)]
-    print(f"drag to paint      median_ms {statistics.median(times):.1f}  p95_ms {p95(times):.1f}")
+    paints = [bench.drag(2.5 * (n % 50) / 50 - 1, 1.5 - (n % 37) / 20) for n in range(drags)]
+    states = set(tab.evaluate("marks.states"))
+    ensure(states == {"yours"}, f"the page painted weights that are {sorted(states)}")
     echoes = tab.evaluate(ECHO, drags)
-    print(f"echo               median_ms {statistics.median(echoes):.1f}  p95_ms {p95(echoes):.1f}")
     repaints = [bench.save(HALVED if n % 2 else right) for n in range(1, saves + 1)]
-    print(f"save to repaint    median_ms {statistics.median(repaints):.0f}  "
-          f"p95_ms {p95(repaints):.0f}")  # fmt: skip
-    loops = [bench.loop() for _ in range(3)]
-    print(f"loop recovery      median_s {statistics.median(loops):.2f}")
+    recoveries = [bench.loop() for _ in range(loops)]
     tab.mouse.up()
-    weight = sum(path.stat().st_size for path in PAGE.iterdir()) / 1024
-    print(f"page               {weight:.0f} KB in {len(list(PAGE.iterdir()))} files")
-    return {
-        "drag_median_ms": round(statistics.median(times), 1),
-        "drag_p95_ms": round(p95(times), 1),
-        "echo_p95_ms": round(p95(echoes), 1),
-        "save_repaint_ms": round(statistics.median(repaints)),
-        "loop_recovery_s": round(statistics.median(loops), 2),
-        "page_kb": round(weight),
+    result = {
+        "drag_median_ms": round(median("drags", paints), 1),
+        "drag_p95_ms": round(p95("drags", paints), 1),
+        "echo_p95_ms": round(p95("echoes", echoes), 1),
+        "save_repaint_ms": round(median("saves", repaints)),
+        "loop_recovery_s": round(median("loops", recoveries), 2),
+        "page_kb": round(sum(path.stat().st_size for path in PAGE.iterdir()) / 1024),
     }
+    ensure(median("drags", paints) >= median("echoes", echoes), "a drag cannot be below an echo")
+    ensure(result["page_kb"] > 0, "the page has no files")
+    return result
+
+
+def address_of(lab: subprocess.Popen[str]) -> str:
+    """The page's address, which `kata lab` prints. Raises BenchError if it ends before."""
+    assert lab.stdout is not None
+    for line in lab.stdout:
+        match = re.search(r"http://\S+", line)
+        if match:
+            return match.group()
+    raise BenchError(f"kata lab printed no address, and ended with status {lab.wait()}")
+
+
+def in_browser(path: str, address: str, root: Path, size: str) -> dict[str, float]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        tab.add_init_script(WATCH)
+        tab.goto(address)
+        for panel in ("lookup", "sentence", "wiring"):
+            tab.wait_for_selector(f"#{panel}[data-states]")
+        result = measure(tab, root, *SIZES[size])
+        browser.close()
+    return result
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="fewer drags, under 40 s")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_sizes(parser, "fewer drags, under 40 s")
     parser.add_argument("--browser", default=os.environ.get("KATA_BROWSER", "chromium"))
     options = parser.parse_args()
-    from playwright.sync_api import sync_playwright
-
     path = shutil.which(options.browser)
     if path is None:
         print("no Chromium here: apt-get install chromium, or --browser PATH", file=sys.stderr)
@@ -180,26 +213,10 @@ def main() -> int:
         for kata in catalog.ready:
             shutil.copyfile(kata.reference, space.path(kata))
         # Without the judge: what is measured is the picture.
-        lab = subprocess.Popen(
-            [sys.executable, "-m", *KATA_LAB],
-            cwd=space.root,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        command = [sys.executable, "-m", *KATA_LAB]
+        lab = subprocess.Popen(command, cwd=space.root, stdout=subprocess.PIPE, text=True)
         try:
-            found = None
-            while found is None:
-                found = re.search(r"http://\S+", lab.stdout.readline())
-            with sync_playwright() as driver:
-                browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
-                tab = browser.new_page(viewport={"width": 1280, "height": 900})
-                tab.add_init_script(WATCH)
-                tab.goto(found.group())
-                for panel in ("lookup", "sentence", "wiring"):
-                    tab.wait_for_selector(f"#{panel}[data-states]")
-                drags, saves = (80, 8) if options.quick else (300, 30)
-                result = measure(tab, space.root, drags, saves)
-                browser.close()
+            result = in_browser(path, address_of(lab), space.root, options.size)
         finally:
             lab.send_signal(signal.SIGINT)
             try:
@@ -207,8 +224,10 @@ def main() -> int:
             except subprocess.TimeoutExpired:
                 lab.kill()
                 lab.wait()
-    print(f"load               {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    print(json.dumps(result))
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    for name, value in result.items():
+        print(f"{name:16}{value:8}")
+    report(result, KEYS)
     return 0
 
 

@@ -1,22 +1,24 @@
-"""The same answers through our judge and through its peers.  python bench/peers.py [--quick]
+"""The same answers through our judge and through its peers.
+python bench/peers.py [--quick | --smoke]
 
 Wrong and right answers (bench/peers_answers.py, chosen by us) go to this judge and to torch-judge
 and torchleet, where those are installed: who accepts what, what each says first, and how long it
 takes once torch is imported. No verdict (the peer hangs, or ends with the answer) counts as not
 right. Peers are no dependencies: pip install --no-deps torch-judge torchleet
---markdown prints the table for a README. The last line is JSON.
+--markdown prints the table for a README. The last line is JSON: `answers`, and for each judge
+(`ours`, `torch_judge`, `torchleet`; null for one that is not installed) what FIGURES names.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import importlib.util
 import json
 import os
 import re
 import signal
-import statistics
 import sys
 import tempfile
 import time
@@ -27,9 +29,22 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from measurement import QUICK, SMOKE, add_sizes, ensure, median, report
 from peers_answers import ANSWERS, ATTENTION, CAUSAL, CROSS, MULTI_HEAD, SOFTMAX, Answer
 
 INSTALL = "pip install --no-deps torch-judge torchleet"
+# Which answers are asked, of those that are left when one that never ends is taken out.
+SIZES = {QUICK: slice(None, None, 2), SMOKE: slice(None, 12, 4)}
+FIGURES = (
+    "asked",
+    "right",
+    "wrong_accepted",
+    "right_rejected",
+    "no_verdict",
+    "wrong_rejected",
+    "distinct_messages",
+    "median_s",
+)
 TIMEOUT_S = 10.0
 ACCEPTED, REJECTED, NO_VERDICT = "accepted", "rejected", "no verdict"
 NUMBERS = re.compile(r"[-+]?\d[\d.e+-]*(?:, [-+]?\d[\d.e+-]*)*")
@@ -37,11 +52,11 @@ MARKS = {ACCEPTED: "✓", REJECTED: "✗", NO_VERDICT: "?"}
 
 
 @dataclass(frozen=True)
-class Word:
+class Reply:
     """What one judge made of one answer."""
 
     outcome: str
-    said: str
+    message: str
     seconds: float
 
     def errs(self, right: bool) -> bool:
@@ -102,8 +117,8 @@ class Layers(torch.nn.Module):
 
     def weights(self):
         layers = {name: getattr(self, "W_" + name) for name in "qkvo"}
-        found = {"w_" + name: layer.weight for name, layer in layers.items()}
-        return found | {"b_" + name: layer.bias for name, layer in layers.items()}
+        weights = {"w_" + name: layer.weight for name, layer in layers.items()}
+        return weights | {"b_" + name: layer.bias for name, layer in layers.items()}
 
 
 """
@@ -201,7 +216,7 @@ PEERS = (
 )
 
 
-def ask_peer(peer: Peer, answer: Answer) -> Word:
+def ask_peer(peer: Peer, answer: Answer) -> Reply:
     """Run the answer and the peer's check in a process of its own, made by a fork."""
     source = peer.start + answer.source + peer.tasks[answer.task]
     with tempfile.TemporaryDirectory() as folder:
@@ -213,15 +228,15 @@ def ask_peer(peer: Peer, answer: Answer) -> Word:
         printed = (Path(folder) / "printed").read_text(encoding="utf-8", errors="replace")
         progress = Path(folder) / "progress.json"
         if progress.exists() and peer.solved(json.loads(progress.read_text(encoding="utf-8"))):
-            return Word(ACCEPTED, "", seconds)
+            return Reply(ACCEPTED, "", seconds)
     printed = re.sub(r"\x1b\[\d*m", "", printed)
     complaint = re.search(peer.complaint, printed)
     if not in_time:
-        return Word(NO_VERDICT, f"still running after {TIMEOUT_S:.0f} s", seconds)
+        return Reply(NO_VERDICT, f"still running after {TIMEOUT_S:.0f} s", seconds)
     if complaint:
-        return Word(REJECTED, complaint[1].strip(), seconds)
+        return Reply(REJECTED, complaint[1].strip(), seconds)
     last = [line for line in printed.splitlines() if line.strip("─ ")][-1:]
-    return Word(NO_VERDICT, f"ends after {' '.join(last).strip() or 'nothing'!r}", seconds)
+    return Reply(NO_VERDICT, f"ends after {' '.join(last).strip() or 'nothing'!r}", seconds)
 
 
 def run_in(folder: str, source: str) -> None:
@@ -252,14 +267,14 @@ def ended(pid: int, seconds: float) -> bool:
     return False
 
 
-def ask_us(answers: Iterable[Answer]) -> list[Word]:
+def ask_us(answers: Iterable[Answer]) -> list[Reply]:
     """Our judge on all of them, one after the other, with the processes that it always has."""
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.packs.submission import Submission
-    from attention_katas.service.local import open_judge
+    from attention_katas.service.local import Local
 
-    catalog, found = load_catalog(), []
-    with open_judge(catalog, catalog.ready, "cpu") as judge:
+    catalog, replies = load_catalog(), []
+    with contextlib.closing(Local(catalog, device="cpu")) as service:
         for answer in answers:
             name, adapter = OURS[answer.task]
             kata = catalog[name]
@@ -267,20 +282,20 @@ def ask_us(answers: Iterable[Answer]) -> list[Word]:
             source = f"{reference}\n{answer.source}{adapter}"
             nothing: dict[str, frozenset[str]] = {kata.module: frozenset()}
             submission = Submission(kata, {kata.module: source}, kata.file, nothing)
-            verdict = judge.judge(submission, seed=0)
+            verdict = service.judge(submission, seed=0)
             outcome = {"passed": ACCEPTED, "could not grade": NO_VERDICT}.get(verdict.outcome)
-            told = "" if outcome == ACCEPTED else said(verdict)
-            found.append(Word(outcome or REJECTED, told, verdict.seconds))
-    return found
+            message = "" if outcome == ACCEPTED else message_of(verdict)
+            replies.append(Reply(outcome or REJECTED, message, verdict.seconds))
+    return replies
 
 
-def said(verdict: Any) -> str:
+def message_of(verdict: Any) -> str:
     """The first thing that a learner reads: the mistake by name, or what is broken, or how."""
     for diagnosis in verdict.diagnoses:
-        told = "; and ".join(cause.title for cause in diagnosis.causes)
-        told = told or next(iter(diagnosis.symptoms), "")
-        if told:
-            return str(told)
+        text = "; and ".join(cause.title for cause in diagnosis.causes)
+        text = text or next(iter(diagnosis.symptoms), "")
+        if text:
+            return str(text)
     first = verdict.first_failure
     if first is None or not first.message:
         return str(verdict.message)
@@ -293,101 +308,115 @@ def short(text: str, length: int = 60) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
-def figures(answers: list[Answer], words: dict[str, list[Word | None]]) -> dict[str, object]:
+JUDGES = ("ours", *(peer.name for peer in PEERS))
+
+
+def prefix(judge: str) -> str:
+    return judge.replace("-", "_")
+
+
+def figures(answers: list[Answer], replies: dict[str, list[Reply | None]]) -> dict[str, object]:
     """The counts of the last line. Sentences count as different if more than numbers differ."""
-    found: dict[str, object] = {"answers": len(answers)}
-    for judge in ("ours", *(peer.name for peer in PEERS)):
-        pairs = zip(answers, words.get(judge, []), strict=False)
-        asked = [(answer, word) for answer, word in pairs if word]
-        right = [w for a, w in asked if w.outcome == (ACCEPTED if a.right else REJECTED)]
-        rejected = [w.said for a, w in asked if not a.right and w.outcome == REJECTED]
+    result: dict[str, object] = {"answers": len(answers)}
+    for judge in JUDGES:
+        pairs = zip(answers, replies.get(judge, []), strict=False)
+        asked = [(answer, reply) for answer, reply in pairs if reply]
+        right = [r for a, r in asked if r.outcome == (ACCEPTED if a.right else REJECTED)]
+        rejected = [r.message for a, r in asked if not a.right and r.outcome == REJECTED]
         values = {
             "asked": len(asked),
             "right": len(right),
-            "wrong_accepted": sum(w.errs(False) for a, w in asked if not a.right),
-            "right_rejected": sum(w.errs(True) for a, w in asked if a.right),
-            "no_verdict": sum(w.outcome == NO_VERDICT for _, w in asked),
+            "wrong_accepted": sum(r.errs(False) for a, r in asked if not a.right),
+            "right_rejected": sum(r.errs(True) for a, r in asked if a.right),
+            "no_verdict": sum(r.outcome == NO_VERDICT for _, r in asked),
             "wrong_rejected": len(rejected),
             "distinct_messages": len({NUMBERS.sub("#", text) for text in rejected}),
-            "median_s": round(statistics.median(w.seconds for _, w in asked), 3) if asked else None,
+            "median_s": round(median(judge, (r.seconds for _, r in asked)), 3) if asked else None,
         }
-        prefix = judge.replace("-", "_")
-        found |= {f"{prefix}_{key}": value if asked else None for key, value in values.items()}
-    return found
+        result |= {
+            f"{prefix(judge)}_{key}": value if asked else None for key, value in values.items()
+        }
+    return result
 
 
-def summary(judge: str, found: dict[str, object]) -> str:
-    prefix = judge.replace("-", "_")
+def summary(judge: str, result: dict[str, object]) -> str:
+    figure = {key: result[f"{prefix(judge)}_{key}"] for key in FIGURES}
     counts = "wrong_accepted", "right_rejected", "no_verdict", "distinct_messages"
-    parts = [f"{found[f'{prefix}_{key}']} {key.replace('_', ' ')}" for key in counts]
-    start = f"{judge:13}right on {found[f'{prefix}_right']} of {found[f'{prefix}_asked']}"
-    return f"{start}: {', '.join(parts)}; median {found[f'{prefix}_median_s']} s"
+    parts = [f"{figure[key]} {key.replace('_', ' ')}" for key in counts]
+    start = f"{judge:13}right on {figure['right']} of {figure['asked']}"
+    return f"{start}: {', '.join(parts)}; median {figure['median_s']} s"
 
 
-def cell(answer: Answer, word: Word | None) -> str:
+def cell(answer: Answer, reply: Reply | None) -> str:
     """For Markdown: what a judge errs in is bold."""
-    if word is None:
+    if reply is None:
         return "–"
-    text = f"{MARKS[word.outcome]} {word.outcome}"
-    if word.said:
-        told = short(word.said).replace("|", "\\|").replace("*", "\\*")
-        text = f'{MARKS[word.outcome]} "{told}"'
-        if word.outcome == NO_VERDICT:
-            text = f"? {told}"
-    return f"**{text}**" if word.errs(answer.right) else text
+    text = f"{MARKS[reply.outcome]} {reply.outcome}"
+    if reply.message:
+        message = short(reply.message).replace("|", "\\|").replace("*", "\\*")
+        text = f'{MARKS[reply.outcome]} "{message}"'
+        if reply.outcome == NO_VERDICT:
+            text = f"? {message}"
+    return f"**{text}**" if reply.errs(answer.right) else text
 
 
-def print_markdown(answers: list[Answer], words: dict[str, list[Word | None]]) -> None:
-    print(f"| answer | {' | '.join(words)} |\n|{' --- |' * (len(words) + 1)}")
+def print_markdown(answers: list[Answer], replies: dict[str, list[Reply | None]]) -> None:
+    print(f"| answer | {' | '.join(replies)} |\n|{' --- |' * (len(replies) + 1)}")
     for i, answer in enumerate(answers):
-        cells = [cell(answer, column[i]) for column in words.values()]
+        cells = [cell(answer, column[i]) for column in replies.values()]
         print(f"| {answer.task}: {answer.what} | {' | '.join(cells)} |")
     print("\n✓ accepted, ✗ rejected, ? no verdict, – no such task; **bold**: the judge errs.")
 
 
-def print_table(answers: list[Answer], words: dict[str, list[Word | None]]) -> None:
+def print_table(answers: list[Answer], replies: dict[str, list[Reply | None]]) -> None:
     for i, answer in enumerate(answers):
         print(f"\n{answer.task}: {answer.what}{'' if answer.right else '  (wrong)'}")
-        for judge, column in words.items():
-            word = column[i]
-            if word is None:
+        for judge, column in replies.items():
+            reply = column[i]
+            if reply is None:
                 print(f"    {judge:13}–  no such task")
                 continue
-            mark = "  <- errs" if word.errs(answer.right) else ""
-            start = f"    {judge:13}{MARKS[word.outcome]}  {word.outcome:10} {word.seconds:6.2f} s"
-            print(f"{start}  {short(word.said)}{mark}".rstrip())
+            mark = "  <- errs" if reply.errs(answer.right) else ""
+            start = (
+                f"    {judge:13}{MARKS[reply.outcome]}  {reply.outcome:10} {reply.seconds:6.2f} s"
+            )
+            print(f"{start}  {short(reply.message)}{mark}".rstrip())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="every second answer: under 40 s")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_sizes(parser, "every second answer: under 40 s")
     parser.add_argument("--markdown", action="store_true", help="the table for a README")
-    given = parser.parse_args()
+    options = parser.parse_args()
     answers = list(ANSWERS)
-    if given.quick:
-        answers = [answer for answer in answers if answer.what != "cheat: never ends"][::2]
+    if options.size in SIZES:
+        answers = [answer for answer in answers if answer.what != "cheat: never ends"]
+        answers = answers[SIZES[options.size]]
     import torch
 
     torch.set_num_threads(1)
     versions = [f"Attention Katas {metadata.version('attention-katas')}"]
-    words: dict[str, list[Word | None]] = {"ours": []}
+    replies: dict[str, list[Reply | None]] = {"ours": []}
     for peer in PEERS:
         if importlib.util.find_spec(peer.module) is None:
             print(f"{peer.name} is not installed: {INSTALL}", file=sys.stderr)
             continue
         importlib.import_module(peer.module)
         versions.append(f"{peer.name} {metadata.version(peer.name)}")
-        words[peer.name] = [
+        replies[peer.name] = [
             ask_peer(peer, answer) if answer.task in peer.tasks else None for answer in answers
         ]
-    words["ours"] = [*ask_us(answers)]
+    replies["ours"] = [*ask_us(answers)]
     print(", ".join(versions))
-    (print_markdown if given.markdown else print_table)(answers, words)
-    found = figures(answers, words)
+    (print_markdown if options.markdown else print_table)(answers, replies)
+    result = figures(answers, replies)
     print()
-    for judge in words:
-        print(summary(judge, found))
-    print(json.dumps(found))
+    for judge in replies:
+        print(summary(judge, result))
+    ensure(result["ours_no_verdict"] == 0, "our own judge gave no verdict on some answer")
+    report(result, ["answers", *(f"{prefix(judge)}_{key}" for judge in JUDGES for key in FIGURES)])
 
 
 if __name__ == "__main__":

@@ -1,16 +1,22 @@
-"""Kill the examiner, the zygote and the learner at random moments.  python bench/soak.py [--quick]
+"""Kill the judge, the fork server and the sandbox workers at random moments.
+python bench/soak.py [--quick | --smoke]
 
-A worker judges one file again and again and records every attempt, as `kata run` does; it says so
-only once that is written. Meanwhile one of its processes is killed with SIGKILL, and the next,
-and the next. Nothing that was reported may be missing from the progress file, nothing may be left
-running, and at the end a run has to work. The last line is JSON.
+A child judges one file again and again and records every attempt, as `kata run` does; it prints the
+outcome only once that is written. Meanwhile one of its processes is killed with SIGKILL, and the
+next, and the next. Nothing that was reported may be missing from the progress file, nothing may be
+left running, and at the end a run has to work. The last line is JSON:
+
+killed           processes that were killed
+reported         verdicts that the child reported
+orphans, lost    processes left running; attempts that were reported and are not recorded
+crashed, wrong   verdicts with those outcomes: crashed, and others that right code cannot have
+next_run_works   1 if the run at the end passed
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import random
 import signal
@@ -21,43 +27,53 @@ import threading
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from measurement import FULL, QUICK, ROOT, SMOKE, add_sizes, ensure, part, report
+from processes import alive, children_of
 
+sys.path.insert(0, str(ROOT))
+KEYS = ("killed", "reported", "orphans", "crashed", "wrong", "lost", "next_run_works")
+TIMES = {FULL: 500, QUICK: 15, SMOKE: 3}
 RIGHT = "def scaled_scores(q, k):\n    return (q * q.size(-1) ** -0.5) @ k.transpose(-2, -1)\n"
 
 
 def work(folder: str) -> None:
-    """The worker: judge and record until killed."""
+    """The child: judge and record until killed, or until no sandbox worker is to be had."""
     from attention_katas.cli.shared import progress_of
+    from attention_katas.errors import CouldNotGrade
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.packs.precheck import read_submission
     from attention_katas.packs.workspace import Workspace
-    from attention_katas.service import local
+    from attention_katas.service import open_service, verdict_of
 
     catalog, space = load_catalog(), Workspace(Path(folder))
     progress, kata = progress_of(space), catalog["scale"]
-    with local.open_judge(catalog, [kata]) as judge:
-        while True:
-            verdict = judge.judge(read_submission(catalog, kata, space.path(kata)))
-            progress.record(verdict, "")
-            print(verdict.outcome, flush=True)
+    try:
+        with contextlib.closing(open_service(catalog, [kata], "cpu", cold=True)) as service:
+            while True:
+                reading = read_submission(catalog, kata, space.path(kata))
+                verdict = verdict_of(service, reading)
+                progress.record(verdict, "")
+                print(verdict.outcome, flush=True)
+    except CouldNotGrade as error:  # its fork server was killed while it started
+        sys.exit(error.exit_code)
 
 
-class Worker:
-    """The worker process, what it has reported, and its family."""
+class Child:
+    """The process that judges, the outcomes that it has reported, and its family."""
 
     def __init__(self, folder: Path) -> None:
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--work", str(folder)], stdout=subprocess.PIPE, text=True
         )
-        self.said: list[str] = []
+        self.outcomes: list[str] = []
+        self.kills = 0
         self.reader = threading.Thread(target=self._read)
         self.reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
-        self.said += [line.strip() for line in iter(self._line, "")]
+        for line in iter(self._line, ""):
+            self.outcomes.append(line.strip())
 
     def _line(self) -> str:
         assert self.process.stdout is not None
@@ -65,28 +81,40 @@ class Worker:
         return line if line.endswith("\n") else ""
 
     def family(self) -> dict[str, list[int]]:
-        from attention_katas.sandbox.restrictions.linux import children_of
-
-        zygotes = children_of(self.process.pid)
-        templates = [pid for zygote in zygotes for pid in children_of(zygote)]
-        learners = [pid for template in templates for pid in children_of(template)]
+        """The processes by what they are."""
+        servers = children_of(self.process.pid)
+        templates = [pid for server in servers for pid in children_of(server)]
+        workers = [pid for template in templates for pid in children_of(template)]
         return {
-            "examiner": [self.process.pid],
-            "zygote": zygotes,
+            "judge": [self.process.pid],
+            "fork server": servers,
             "template": templates,
-            "learner": learners,
+            "worker": workers,
         }
 
+    def kill(self, pid: int) -> None:
+        """Kill a process of its family. Raises ProcessLookupError if that has just ended."""
+        os.kill(pid, signal.SIGKILL)
+        self.kills += 1
 
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+    def end(self) -> list[str]:
+        """Wait for its end; the outcomes that it reported.
+
+        Raises BenchError if it ended for another reason than what was killed.
+        """
+        from attention_katas.errors import CouldNotGrade
+
+        status = self.process.wait()
+        self.reader.join()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        reasons = (-signal.SIGKILL, CouldNotGrade.exit_code) if self.kills else ()
+        ensure(status in reasons, f"the child ended by itself, with status {status}")
+        return self.outcomes
 
 
 def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
-    """Kill `times` processes; counts of what was reported, lost and left."""
+    """Kill `times` processes; counts of what was reported, lost and left running."""
     from attention_katas.cli.shared import progress_of
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.packs.precheck import read_submission
@@ -97,21 +125,18 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     catalog = load_catalog()
     create(folder, catalog)
     (folder / "scale.py").write_text(RIGHT, encoding="utf-8")
-    count = dict.fromkeys(("killed", "reported", "orphans", "crashed", "wrong"), 0)
-    worker, everybody = Worker(folder), set()
+    count = dict.fromkeys(KEYS, 0)
+    child, everybody = Child(folder), set()
 
     def settle() -> None:
         nonlocal everybody
-        worker.process.wait()
-        worker.reader.join()
-        if worker.process.stdout is not None:
-            worker.process.stdout.close()
-        count["reported"] += sum(word != COULD_NOT_GRADE for word in worker.said)
-        # Killed twice in one judging, a learner looks like one that ends itself.
-        count["crashed"] += sum(word == CRASHED for word in worker.said)
-        fine = (PASSED, COULD_NOT_GRADE, CRASHED)
-        count["wrong"] += sum(word not in fine for word in worker.said)
-        deadline = time.monotonic() + 5
+        outcomes = child.end()
+        count["reported"] += sum(outcome != COULD_NOT_GRADE for outcome in outcomes)
+        # Killed twice in one judging, a sandbox worker looks like one that ends itself.
+        count["crashed"] += sum(outcome == CRASHED for outcome in outcomes)
+        possible = (PASSED, COULD_NOT_GRADE, CRASHED)
+        count["wrong"] += sum(outcome not in possible for outcome in outcomes)
+        deadline = time.monotonic() + 30
         while any(map(alive, everybody)) and time.monotonic() < deadline:
             time.sleep(0.05)
         count["orphans"] += sum(map(alive, everybody))
@@ -119,50 +144,72 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
 
     while count["killed"] < times:
         time.sleep(chance.uniform(0.0, 0.6 if chance.random() < 0.5 else 3.0))
-        family = worker.family()
+        if child.process.poll() is not None:
+            settle()
+            child = Child(folder)
+        family = child.family()
         everybody |= {pid for pids in family.values() for pid in pids}
         kind = chance.choices(list(family), [1, 2, 2, 5])[0]
         if not family[kind]:
             continue
         try:
-            os.kill(chance.choice(family[kind]), signal.SIGKILL)
+            child.kill(chance.choice(family[kind]))
         except ProcessLookupError:
             continue
         count["killed"] += 1
         if count["killed"] % 25 == 0:
             print(f"{count['killed']} killed ...", file=sys.stderr, flush=True)
-        if kind == "examiner":
+        if kind == "judge":
             settle()
-            worker = Worker(folder)
-    everybody |= {pid for pids in worker.family().values() for pid in pids}
-    worker.process.kill()
+            child = Child(folder)
+    if not has_judged(child):
+        settle()
+        child = Child(folder)
+        ensure(has_judged(child), "a child that nobody disturbs ended by itself")
+    everybody |= {pid for pids in child.family().values() for pid in pids}
+    child.kill(child.process.pid)
     settle()
     space = Workspace(folder)
     state = progress_of(space).state("scale", catalog["scale"].version, "")
     count["lost"] = max(count["reported"] - state.attempts, 0)
     kata = catalog["scale"]
-    with contextlib.closing(open_service(catalog, [kata], cold=True)) as service:
-        last = verdict_of(service, read_submission(catalog, kata, folder / "scale.py"))
-    count["next_run_works"] = int(last.outcome == PASSED)
+    with contextlib.closing(open_service(catalog, [kata], "cpu", cold=True)) as service:
+        verdict = verdict_of(service, read_submission(catalog, kata, folder / kata.file))
+    count["next_run_works"] = int(verdict.outcome == PASSED)
     return count
 
 
+def has_judged(child: Child, seconds: float = 60.0) -> bool:
+    """Wait for its first verdict; whether there is one. Raises BenchError if it takes too long."""
+    until = time.monotonic() + seconds
+    while not child.outcomes:
+        if child.process.poll() is not None:
+            return False
+        ensure(time.monotonic() < until, f"no verdict within {seconds:.0f} s")
+        time.sleep(0.05)
+    return True
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="as many as fit into 30 s")
-    parser.add_argument("--times", type=int, default=500, help="how many processes to kill")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_sizes(parser, "as many as fit into 30 s")
+    parser.add_argument("--times", type=int, help="how many processes to kill")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.work:
-        work(given.work)
+    options = parser.parse_args()
+    if options.work:
+        work(options.work)
         return
+    times = options.times or TIMES[options.size]
     with tempfile.TemporaryDirectory() as folder:
-        times = 15 if given.quick else given.times
-        count = soak(Path(folder).resolve(), times, random.Random(given.seed))
+        count = soak(Path(folder).resolve(), times, random.Random(options.seed))
     for name, value in count.items():
         print(f"{name}: {value}")
-    print(json.dumps(count))
+    part("lost", count["lost"], count["reported"])
+    part("wrong", count["wrong"] + count["crashed"], count["reported"])
+    report(count, KEYS)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,6 @@ class Course:
             )
 
 
-
 def torch_here() -> str:
     """The version of PyTorch on this machine if it is a released one, else nothing.
 

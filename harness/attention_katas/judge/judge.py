@@ -48,7 +48,7 @@ class Judge:
     """Judges submissions to some katas, one after the other.
 
     The hidden tests are collected once; every check runs the learner's code in a process of its
-    own. Close it when done.
+    own.
 
     strict: for code of strangers; nothing is judged unless every lock holds, and every known
     route to a banned built-in was found shut with these versions of everything. weak: go on
@@ -137,9 +137,6 @@ class Judge:
         if worker is not None:
             worker.healthy = False
             worker.end()
-
-    def close(self) -> None:
-        pass
 
     def check_bans(self, bans: tuple[Family, ...]) -> None:
         """Once for each set of bans: do they hold? Raises CouldNotGrade if not."""

@@ -58,10 +58,7 @@ def open_judge(
         if not gc.isenabled():  # switched off by the command while it imports
             gc.freeze()
             gc.enable()
-        try:
-            yield judge
-        finally:
-            judge.close()
+        yield judge
 
 
 class Local:

@@ -252,4 +252,3 @@ def run(address: Address, idle_seconds: float, packs: Selection) -> None:
         finally:
             server.close()
             listener.close()
-            judge.close()
