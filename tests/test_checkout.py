@@ -11,6 +11,7 @@ import pytest
 
 from attention_katas import cli
 from attention_katas.judge import ban_check
+from attention_katas.packs.catalog import load_catalog
 from attention_katas.sandbox import selftest
 from tests.hostility import FILES
 
@@ -30,7 +31,6 @@ LAYERS = [
     {"sandbox"},
     {"authoring", "devices"},
     {"packs"},
-    {"masked_softmax", "banned"},
     {"verdict", "errors"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -72,7 +72,7 @@ def test_the_map_is_true():
             r"(\w+)(?:\.py|/)", text[text.index("harness/attention_katas/\n") :].split("```")[0]
         )
     )
-    there = {part(path) for path in MODULES} - {"__init__", "__main__", "errors", "banned"}
+    there = {part(path) for path in MODULES} - {"__init__", "__main__", "errors"}
     assert there <= drawn
     assert {name for name in drawn if name not in ("harness", "attention_katas")} <= there
 
@@ -114,12 +114,11 @@ def test_every_option_of_run_is_documented():
 
 
 def test_every_option_of_grade_is_documented():
-    told = (ROOT / "docs" / "classroom.md").read_text(encoding="utf-8")
-    told += (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
-    told += (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    names = ("classroom", "formats", "cluster", "commands")
+    text = "".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in names)
     for option in cli.main.commands["grade"].commands["submissions"].params:
         if option.param_type_name == "option" and not option.hidden:
-            assert option.opts[0] in told
+            assert option.opts[0] in text
 
 
 def test_constraints_pin_what_is_asked_for():
@@ -172,7 +171,7 @@ def test_the_sandbox_worker_imports_nothing_else_of_ours():
 
 def test_the_figures_of_docs_security():
     text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    families = ("softmax", "attention")
+    families = load_catalog().packs[0].families
     routes = sum(
         len(ban_check.routes(f, ban_check.SHORT, ban_check.FULL, ban_check.SLOW)) for f in families
     )
