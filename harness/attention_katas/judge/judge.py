@@ -7,7 +7,7 @@ import importlib.util
 import secrets
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +23,9 @@ from attention_katas.judge.fixtures import HiddenTests, RunContext, title
 from attention_katas.judge.lanes import Lane as _Lane
 from attention_katas.judge.proxy import RemoteSolution
 from attention_katas.judge.pytest_session import Session
-from attention_katas.packs.catalog import Kata, read_kata
+from attention_katas.packs import shared
+from attention_katas.packs.catalog import Kata
+from attention_katas.packs.families import Family
 from attention_katas.packs.precheck import blank, not_started
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import restrictions
@@ -52,6 +54,7 @@ class Judge:
     strict: for code of strangers; nothing is judged unless every lock holds, and every known
     route to a banned built-in was found shut with these versions of everything. weak: go on
     without the missing locks. lanes: 2 to use two cores for one submission, where that can be.
+    modules: all katas that a submission may import, by module; None: `katas` alone.
     """
 
     def __init__(
@@ -62,16 +65,18 @@ class Judge:
         strict: bool = False,
         weak: bool = False,
         lanes: int = 1,
+        modules: Mapping[str, Kata] | None = None,
     ) -> None:
         torch.set_num_threads(1)
         self._lanes = lanes
         self._lane: _Lane | None = None
         self.strict, self.weak = strict, weak
-        self._canaries: set[tuple[str, ...]] = set()
+        self._canaries: set[tuple[Family, ...]] = set()
         self.workers = workers
         self.device = device or Device("cpu")
         self._hidden_tests = HiddenTests()
         self._session = Session([kata.tests for kata in katas], self._hidden_tests)
+        self._modules = modules or {kata.module: kata for kata in katas}
         self._references = {kata.name: load_module(kata.reference) for kata in katas}
         self._knowledge: dict[str, diagnose.KnownMistakes] = {}
         self._taken: Worker | None = None
@@ -142,7 +147,7 @@ class Judge:
             self._lane.end()
         self._session.close()
 
-    def check_bans(self, bans: tuple[str, ...]) -> None:
+    def check_bans(self, bans: tuple[Family, ...]) -> None:
         """Once for each set of bans: do they hold? Raises CouldNotGrade if not."""
         if bans in self._canaries:
             return
@@ -311,11 +316,10 @@ class Judge:
                 {},
             )
         for module in set(modules) - known.references.keys():
-            reference = kata.reference.with_name(f"{module}.py")
-            told = kata.folder.parent / module.replace("_", "-") / "kata.toml"
-            if reference.exists() and told.exists():
-                known.references[module] = reference.read_text(encoding="utf-8")
-                known.functions[module] = read_kata(told, reference.parent).functions
+            earlier = self._modules.get(module)
+            if earlier is not None and earlier.reference.is_file():
+                known.references[module] = earlier.reference.read_text(encoding="utf-8")
+                known.functions[module] = earlier.functions
         return known
 
 
@@ -427,7 +431,8 @@ def load_module(path: Path) -> ModuleType:
     known = set(sys.modules)
     sys.path.insert(0, str(path.parent))
     try:
-        spec.loader.exec_module(module)
+        with shared.importable(path):
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise CouldNotGrade(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     finally:

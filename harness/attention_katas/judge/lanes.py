@@ -28,6 +28,7 @@ import torch
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge.fixtures import RunContext
 from attention_katas.judge.pytest_session import Session
+from attention_katas.packs.families import Family
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import frames, stdio
 from attention_katas.sandbox.forked_workers import ForkedWorkers
@@ -71,7 +72,7 @@ class Lane:
         self,
         session: Session,
         workers: ForkedWorkers,
-        bans: Sequence[str],
+        bans: Sequence[Family],
         begin: Begin,
         dry_run: Iterable[None] = (),
     ) -> None:

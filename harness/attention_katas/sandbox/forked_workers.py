@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs.families import Family
 from attention_katas.sandbox.channel import SocketChannel
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.worker import (
@@ -28,6 +29,7 @@ from attention_katas.sandbox.worker import (
     how_it_ended,
 )
 
+Bans = tuple[Family, ...]
 REPLY_SECONDS = 30.0
 
 
@@ -36,9 +38,9 @@ class ForkedWorkers:
 
     def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
         self.hidden, self.limits, self.device = hidden, limits, device
-        self._templates: dict[tuple[str, ...], _Template] = {}
-        self._second: tuple[tuple[str, ...], _Template] | None = None
-        self._prepared: tuple[tuple[str, ...], _Template, _Template] | None = None
+        self._templates: dict[Bans, _Template] = {}
+        self._second: tuple[Bans, _Template] | None = None
+        self._prepared: tuple[Bans, _Template, _Template] | None = None
         self._start()
 
     def _start(self) -> None:
@@ -79,7 +81,7 @@ class ForkedWorkers:
         self._control.settimeout(REPLY_SECONDS)
         self._started = True
 
-    def take(self, key: object, bans: Sequence[str]) -> Worker:
+    def take(self, key: object, bans: Sequence[Family]) -> Worker:
         """A fresh process in which the bans hold and nothing has run yet."""
         self._wait()
         try:
@@ -89,7 +91,7 @@ class ForkedWorkers:
             self.restart()
             raise CouldNotGrade(f"the zygote is gone ({error})", "kata doctor") from None
 
-    def expect(self, bans: Sequence[str], ahead: int = 0, lines: int = 1) -> None:
+    def expect(self, bans: Sequence[Family], ahead: int = 0, lines: int = 1) -> None:
         """Have processes with these bans made as soon as the zygote is up.
 
         ahead: how many; lines: 2 when the examiner is going to fork for a second lane.
@@ -101,7 +103,7 @@ class ForkedWorkers:
                 self._second = self._second or (tuple(bans), template.duplicate())
                 self._second[1].fill(ahead or template.AHEAD)
 
-    def prepare(self, bans: Sequence[str], ahead: int) -> None:
+    def prepare(self, bans: Sequence[Family], ahead: int) -> None:
         """Before the fork of a whole examiner: two lines of learner processes to hand over."""
         key = tuple(bans)
         if self._prepared is not None and self._prepared[0] == key:
@@ -116,7 +118,7 @@ class ForkedWorkers:
         for template in self._prepared[1:]:
             template.fill(ahead)
 
-    def adopt(self, bans: Sequence[str]) -> None:
+    def adopt(self, bans: Sequence[Family]) -> None:
         """In that fork: use what was prepared; the zygote stays the other process's own."""
         key, self._owner = tuple(bans), False
         mother = self._templates.get(key)
@@ -134,7 +136,7 @@ class ForkedWorkers:
             template.close()
         self._prepared = None
 
-    def second_line(self, bans: Sequence[str]) -> None:
+    def second_line(self, bans: Sequence[Family]) -> None:
         """Before a fork of this process: learner processes that the fork will have to itself."""
         if self._second is not None and self._second[0] == tuple(bans):
             return
@@ -157,7 +159,7 @@ class ForkedWorkers:
             self._second[1].close()
         self._second = None
 
-    def _template(self, bans: tuple[str, ...]) -> _Template:
+    def _template(self, bans: Bans) -> _Template:
         self._templates[bans] = _open_template(self._control, bans, self.limits)
         return self._templates[bans]
 
@@ -190,12 +192,16 @@ def _request(control: socket.socket, request: dict[str, Any], descriptors: list[
     socket.send_fds(control, [json.dumps(request).encode()], descriptors)
 
 
-def _open_template(control: socket.socket, bans: tuple[str, ...], limits: Limits) -> _Template:
+def _open_template(control: socket.socket, bans: Bans, limits: Limits) -> _Template:
     """A fork of the zygote, or of a template, that makes learner processes with these bans."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(REPLY_SECONDS)
     try:
-        _request(control, {"do": "template", "bans": list(bans)}, [theirs.fileno()])
+        _request(
+            control,
+            {"do": "template", "bans": [family.to_dict() for family in bans]},
+            [theirs.fileno()],
+        )
     except OSError:
         ours.close()
         raise
