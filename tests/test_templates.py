@@ -26,10 +26,11 @@ from attention_katas.grading.report import page
 from attention_katas.grading.report.findings import made
 from attention_katas.grading.results import FEEDBACK, Student
 from attention_katas.lab import pages
-from attention_katas.packs.catalog import load_catalog
+from attention_katas.packs.catalog import Selection, load_catalog
 from attention_katas.render import glyphs, templates
 from attention_katas.verdict import data as v
 from tests import test_grade_report as reports
+from tests.packs import add_kata, make_pack
 
 HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b[31m{{ 7 * 7 }}[[ 7 * 7 ]]{% raw %}"
 KATAS = ("one", "two", "three")
@@ -262,19 +263,31 @@ def test_hostile_text_changes_no_tag_of_the_page(tmp_path, catalog, hide, monkey
 # The files of a class
 
 
-def courses(catalog):
+@pytest.fixture
+def own(tmp_path):
+    """Two packs of the teacher's own, with a kata each, and no other katas."""
+    folders = tuple(make_pack(tmp_path / name, name) for name in ("own-a", "own-b"))
+    for folder in folders:
+        add_kata(folder, f"double-{folder.name}")
+    return folders
+
+
+def courses(own):
     """Every combination of what a teacher can ask for."""
+    catalogs = {
+        actions: (load_catalog(), load_catalog(Selection(own[:1] if actions else own, only=True)))
+        for actions in (False, True)
+    }
     switches = itertools.product((False, True), repeat=4)
     specs = (package.DEFAULT, "git+https://example.org/o/attention-katas@v1")
     choices = itertools.product(course.TARGETS, FEEDBACK, specs, (None, 50), switches)
     for target, feedback, spec, fail_under, (private, reporter, tag_only, secret) in choices:
         actions = target == course.ACTIONS
         yield course.Course(
-            catalog,
+            catalogs[actions][private],
             package.parse(spec),
             target,
             feedback,
-            private=private,
             repository="owner/name" if private and actions else "",
             fail_under=fail_under if actions else None,
             reporter=reporter or not actions,
@@ -283,11 +296,11 @@ def courses(catalog):
         )
 
 
-def test_every_branch_of_the_classroom_files_is_rendered(catalog, monkeypatch):
+def test_every_branch_of_the_classroom_files_is_rendered(own, monkeypatch):
     with Coverage(targets._environment()) as coverage:
         for version in ("2.9.1", ""):
             monkeypatch.setattr(targets, "torch_here", lambda version=version: version)
-            for plan in courses(catalog):
+            for plan in courses(own):
                 for file in targets.files(plan):
                     if "/set/" not in f"/{file.path}" and not file.path.endswith(".py"):
                         assert not re.search(rb"\[%|%\]|\[\[ | \]\]", file.content), file.path

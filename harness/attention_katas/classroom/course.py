@@ -86,9 +86,9 @@ def torch_here() -> str:
 
 def sources(course: Course) -> dict[str, Path]:
     """The files of the teacher's own packs, by their path below set/: a folder for each pack."""
-    found = {}
+    files = {}
     for pack in course.catalog.named_packs:
         for top, folder in ((pack.name, pack.folder), (f"{pack.name}/reference", pack.reference)):
             for path in files_below(folder):
-                found[f"{top}/{path.relative_to(folder).as_posix()}"] = path
-    return found
+                files[f"{top}/{path.relative_to(folder).as_posix()}"] = path
+    return files

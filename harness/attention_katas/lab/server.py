@@ -93,8 +93,9 @@ def application(lab: Lab, port: int, token: str) -> Starlette:
         return Response(pages.index(), 200, HEADERS, HTML)
 
     async def file(request: Request) -> Response:
-        name = request.path_params["name"]
-        path = next((entry for entry in PAGE.iterdir() if entry.name == name), None)
+        files = {path.name: path for path in PAGE.iterdir()}
+        files |= {panel.file: panel.script for panel in lab.panels if panel.script}
+        path = files.get(request.path_params["name"])
         if path is None or path.suffix not in KINDS or not path.is_file():
             return PlainTextResponse("There is no such file.", 404, HEADERS)
         return Response(path.read_bytes(), 200, HEADERS, KINDS[path.suffix])
