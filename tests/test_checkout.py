@@ -11,6 +11,7 @@ import pytest
 
 from attention_katas import cli
 from attention_katas.judge import ban_check
+from attention_katas.packs.catalog import load_catalog
 from attention_katas.sandbox import selftest
 from tests.hostility import FILES
 
@@ -30,7 +31,6 @@ LAYERS = [
     {"sandbox"},
     {"authoring", "devices"},
     {"packs"},
-    {"masked_softmax", "banned"},
     {"verdict", "errors"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -72,7 +72,7 @@ def test_the_map_is_true():
             r"(\w+)(?:\.py|/)", text[text.index("harness/attention_katas/\n") :].split("```")[0]
         )
     )
-    there = {part(path) for path in MODULES} - {"__init__", "__main__", "errors", "banned"}
+    there = {part(path) for path in MODULES} - {"__init__", "__main__", "errors"}
     assert there <= drawn
     assert {name for name in drawn if name not in ("harness", "attention_katas")} <= there
 
@@ -156,7 +156,7 @@ def test_the_sandbox_worker_imports_nothing_else_of_ours():
 
 def test_the_figures_of_docs_security():
     text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    families = ("softmax", "attention")
+    families = load_catalog().packs[0].families
     routes = sum(
         len(ban_check.routes(f, ban_check.SHORT, ban_check.FULL, ban_check.SLOW)) for f in families
     )

@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from attention_katas import cli
+from attention_katas.packs.catalog import Selection, load_catalog
 from attention_katas.service import local, rpc
 from attention_katas.service.daemon import client
 from attention_katas.service.daemon.address import Address, address
@@ -25,6 +26,7 @@ from attention_katas.service.judge_service import Cancelled, DaemonService, open
 from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
 from tests.conftest import submission_of
+from tests.packs import add_kata, make_pack
 from tests.test_cli import RIGHT, WRONG, kata, space
 from tests.test_lanes import plain
 from tests.test_worker import children
@@ -148,11 +150,27 @@ def test_none_is_left_behind_where_none_is_wanted(place, monkeypatch, variable, 
     assert variable in client.why_not()
 
 
-def test_none_for_other_devices_or_katas(place, catalog, monkeypatch):
+def test_none_for_other_devices(place, catalog):
     assert client.for_katas(catalog, "cpu") is not None
     assert client.for_katas(catalog, "cuda") is None
-    monkeypatch.setattr(catalog, "folder", catalog.folder / "private")
-    assert client.for_katas(catalog, "cpu") is None
+
+
+def test_a_pack_has_a_daemon_of_its_own(place, tmp_path):
+    """Which judges its katas as the daemon of the six judges them."""
+    pack = make_pack(tmp_path / "made", "made")
+    add_kata(pack, "double")
+    catalog = load_catalog(Selection((pack,)))
+    client_of_pack = client.for_katas(catalog, "cpu")
+    assert client_of_pack.where.family != place.where.family
+    client_of_pack.start()
+    try:
+        eventually(lambda: client.ask(client_of_pack.where, "status"), 60)
+        source = "def double(x):\n    return {} * x\n"
+        for factor, outcome in ((2, v.PASSED), (3, v.FAILED)):
+            found = submission_of(catalog, "double", source.format(factor))
+            assert client_of_pack.judge(found, 1).outcome == outcome
+    finally:
+        client.ask(client_of_pack.where, "stop")
 
 
 @pytest.mark.parametrize(
