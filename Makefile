@@ -37,6 +37,7 @@ lint: $(VENV)/.installed-test
 
 readme: $(VENV)/.installed-test
 	$(BIN)/python docs/make_readme.py
+	$(BIN)/python docs/make_katas.py
 
 pictures: $(VENV)/.installed-browser
 	$(BIN)/python docs/make_lab_pictures.py

@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from attention_katas import cli
+from attention_katas.packs.catalog import Selection, load_catalog
 from attention_katas.service import Cancelled, messages, open_service, rpc
 from attention_katas.service import local as service_local
 from attention_katas.service.daemon import client, control
@@ -26,6 +27,7 @@ from attention_katas.service.daemon.address import Address, address
 from attention_katas.service.local import Local, open_judge
 from attention_katas.verdict import data as v
 from tests.conftest import plain, submission_of
+from tests.packs import add_kata, make_pack
 from tests.test_cli import RIGHT, WRONG, kata, space
 from tests.test_worker import children
 
@@ -164,11 +166,29 @@ def test_none_is_left_behind_where_none_is_wanted(place, monkeypatch, variable, 
     assert variable in control.why_not()
 
 
-def test_none_for_other_devices_or_katas(place, catalog, monkeypatch):
+def test_none_for_other_devices(place, catalog):
     assert control.address_for(catalog, "cpu") == place.where
     assert control.address_for(catalog, "cuda") is None
-    monkeypatch.setattr(catalog, "folder", catalog.folder / "private")
-    assert control.address_for(catalog, "cpu") is None
+
+
+def test_a_pack_has_a_daemon_of_its_own(place, tmp_path):
+    """Which judges its katas as the daemon of the six judges them."""
+    pack = make_pack(tmp_path / "made", "made")
+    add_kata(pack, "double")
+    catalog = load_catalog(Selection((pack,)))
+    where = control.address_for(catalog, "cpu")
+    assert where is not None
+    assert where.family != place.where.family
+    control.start(where, catalog.selection)
+    try:
+        eventually(lambda: control.status(where), 60)
+        source = "def double(x):\n    return {} * x\n"
+        for factor, outcome in ((2, v.PASSED), (3, v.FAILED)):
+            submission = submission_of(catalog, "double", source.format(factor))
+            verdict = client.exchange(control.connect(where), submission, 1)
+            assert verdict.outcome == outcome
+    finally:
+        control.stop(where)
 
 
 @pytest.mark.parametrize(

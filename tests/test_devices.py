@@ -17,6 +17,7 @@ from attention_katas.errors import KataError
 from attention_katas.judge.judge import Judge
 from attention_katas.packs.submission import submission
 from attention_katas.verdict import data as v
+from tests.test_cli import KATAS
 
 
 class WithoutFloat64(devices.Device):
@@ -41,9 +42,7 @@ def judge_without_float64(catalog, judge):
     found.close()
 
 
-@pytest.mark.parametrize(
-    "name", ["dot-product", "scale", "softmax", "mask", "multihead", "cross-attention"]
-)
+@pytest.mark.parametrize("name", KATAS)
 def test_no_kata_needs_float64(catalog, judge_without_float64, name):
     kata = catalog[name]
     for seed in range(3):

@@ -158,8 +158,9 @@ def read_kata(path: Path, pack: Pack, families: Mapping[str, Family]) -> Kata:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
     name = path.parent.name
-    for problem in problems(data) or name_problems(name):
-        raise BadContent(f"{path}: {problem}", "kata dev check")
+    found = name_problems(name) or problems(data)
+    if found:
+        raise BadContent(f"{path}: {'; '.join(found)}", "kata dev check")
     for family in data["banned"]:
         if family not in families:
             line = _line_of("banned", text)
