@@ -10,7 +10,7 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
-from attention_katas.render import junit
+from attention_katas.render.formats import junit
 from attention_katas.verdict import data as v
 from tests.test_cli import RIGHT, SIX, WRONG, kata, space
 

@@ -30,7 +30,7 @@ class Course:
     feedback: str = "named"
     private: bool = False
     repository: str = ""
-    fail_under: int | None = None
+    fail_under: float | None = None
     reporter: bool = True
     tag_only: bool = False
     secret_seed: bool = False
@@ -79,7 +79,7 @@ class Course:
     def words(self) -> dict[str, str]:
         """What stands for the templates' `@name@`."""
         katas = self.catalog.ready
-        under = f" --fail-under {self.fail_under}" if self.fail_under is not None else ""
+        under = f" --fail-under {self.fail_under:g}" if self.fail_under is not None else ""
         return {
             "package": self.package.line,
             "torch": torch_here(),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from attention_katas.cli.options import FormatName, cold_option, device_option, run_formats
 from attention_katas.cli.shared import (
     complete_names,
     katas_option,
@@ -26,36 +27,25 @@ from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
 from attention_katas.packs import workspace
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.workspace import Workspace
+from attention_katas.render.formats import SCREEN
 from attention_katas.verdict import data as v
 
 if TYPE_CHECKING:
     from attention_katas.service.local import Job
 
-DEVICE = click.option(
-    "--device",
-    type=click.Choice(("auto", "cpu", "cuda", "mps")),
-    default="auto",
-    show_default=True,
-    help="Where your code runs.",
-)
-
-COLD = click.option(
-    "--cold", is_flag=True, help="Without the daemon, the process that is left behind to be fast."
-)
-
 
 @click.command()
 @click.argument("names", nargs=-1, shell_complete=complete_names)
 @click.option("--all", "everything", is_flag=True, help="Judge every kata.")
-@DEVICE
+@device_option
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), help="Repeat the inputs of an earlier run."
 )
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("text", "json", "junit")),
-    default="text",
+    type=FormatName(run_formats, SCREEN),
+    default=SCREEN,
     show_default=True,
     help="What to print.",
 )
@@ -71,7 +61,7 @@ COLD = click.option(
 @click.option(
     "--allow-weak-sandbox", "weak", is_flag=True, help="With --strict: go on with what there is."
 )
-@COLD
+@cold_option
 @click.option("--spawn", is_flag=True, hidden=True, help="As on systems that cannot fork.")
 @katas_option
 @click.pass_context
@@ -111,7 +101,7 @@ def run(
             raise click.UsageError("give names or --all, not both.")
         space = workspace.find()
         jobs = local.jobs_for(space, _chosen(katas, space, names, everything))
-        if not jobs and form == "text":
+        if not jobs and form == SCREEN:
             out = screen()
             out.line("Every kata is done.", "bold")
             out.next_step("kata checkpoint\nkata run --all")
@@ -128,7 +118,7 @@ def run(
         cold=cold,
     )
     _print(verdicts, form, katas, space, str(file or ""))
-    if strict and form == "text":
+    if strict and form == SCREEN:
         held = next((verdict.locks for verdict in verdicts if verdict.locks), [])
         screen().line(f"locks: {', '.join(held) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
@@ -201,15 +191,8 @@ def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
 def _print(
     verdicts: list[v.Verdict], form: str, katas: Catalog, space: Workspace | None, elsewhere: str
 ) -> None:
-    if form == "json":
-        from attention_katas.render import json
-
-        click.echo(json.render(verdicts))
-        return
-    if form == "junit":
-        from attention_katas.render import junit
-
-        click.echo(junit.render(verdicts), nl=False)
+    if form != SCREEN:
+        click.echo(run_formats().load(form).render(verdicts), nl=False)
         return
     out = screen()
     if len(verdicts) > 1:
@@ -255,8 +238,8 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
 
 
 @click.command()
-@DEVICE
-@COLD
+@device_option
+@cold_option
 @katas_option
 @click.pass_context
 def checkpoint(ctx: click.Context, device: str, cold: bool) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Keys in click's context: the private set of katas, and its folder as it was typed.
 PRIVATE, TYPED = "attention_katas.private", "attention_katas.typed"
-TOLD = "attention_katas.told"
+SAID = "attention_katas.said"
 OUR_FAULT = 3
 
 
@@ -94,6 +94,15 @@ def say(message: str, next_step: str = "") -> None:
     click.echo(f"kata: {line}", err=True)
     if next_step:
         click.echo(f"next:  {complete(next_step)}", err=True)
+
+
+def say_once(message: str) -> None:
+    """As `say`, but a message that this command has said already is not repeated."""
+    context = click.get_current_context(silent=True)
+    messages = context.find_root().meta.setdefault(SAID, set()) if context else set()
+    if message not in messages:
+        messages.add(message)
+        say(message)
 
 
 def complete(step: str) -> str:
@@ -182,11 +191,7 @@ def unless_unavailable() -> Iterator[None]:
     try:
         yield
     except ProgressUnavailable as error:
-        context = click.get_current_context(silent=True)
-        told = context.find_root().meta.setdefault(TOLD, set()) if context else set()
-        if error.message not in told:
-            told.add(error.message)
-            say(error.message)
+        say_once(error.message)
 
 
 @contextlib.contextmanager
