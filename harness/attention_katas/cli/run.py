@@ -1,10 +1,9 @@
-"""Commands that judge: run and checkpoint."""
+"""`kata run`: judge katas of the workspace, or a file."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,7 +105,7 @@ def run(
             out.line("Every kata is done.", "bold")
             out.next_step("kata checkpoint\nkata run --all")
             return
-    verdicts = _judge(
+    verdicts = judge(
         katas,
         jobs,
         space,
@@ -124,7 +123,7 @@ def run(
     ctx.exit(v.exit_code(verdicts))
 
 
-def _judge(
+def judge(
     katas: Catalog,
     jobs: list[Job],
     space: Workspace | None,
@@ -235,33 +234,3 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
         return f"kata {'run' if states[following.name].attempts else 'show'} {following.name}"
     later = katas.ready[katas.ready.index(kata) + 1 :]
     return f"kata show {later[0].name}" if later else "kata progress"
-
-
-@click.command()
-@device_option
-@cold_option
-@katas_option
-@click.pass_context
-def checkpoint(ctx: click.Context, device: str, cold: bool) -> None:
-    """Judge everything again; write a certificate.
-
-    All katas are judged on fresh seeds. The certificate (Markdown and JSON, in your workspace)
-    says what passed, with the seeds to repeat it. Exit code 0 when every kata passed.
-    """
-    from datetime import date
-
-    from attention_katas import certificate
-    from attention_katas.service import local
-
-    katas, space, out = load(), workspace.find(), screen()
-    jobs = local.jobs_for(space, katas.ready)
-    verdicts = _judge(katas, jobs, space, device=device, cold=cold)
-    out.summary(verdicts)
-    if v.exit_code(verdicts) == 3:
-        raise KataError("no certificate is written: not everything could be graded", "kata doctor")
-    for path in certificate.write(space.root, verdicts, date.today()):
-        out.line(f"{out.signs.passed} {os.path.relpath(path)}", indent=2)
-    out.line()
-    missing = next((one for one in verdicts if one.outcome != v.PASSED), None)
-    out.next_step(f"kata run {missing.kata}" if missing else "be proud of it")
-    ctx.exit(v.exit_code(verdicts))

@@ -21,7 +21,7 @@ from attention_katas.packs import catalog
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from attention_katas.packs.catalog import Catalog
+    from attention_katas.packs.catalog import Catalog, Kata
     from attention_katas.packs.progress import Progress, State
     from attention_katas.packs.workspace import Workspace
     from attention_katas.render.terminal import Screen
@@ -178,6 +178,22 @@ def states_of(katas: Catalog, space: Workspace) -> dict[str, State]:
     states = progress.states(katas, space.root)
     tell_notice(progress)
     return states
+
+
+def next_name(katas: Catalog) -> str:
+    """The kata that is meant when none is named: the next one, or the last."""
+    from attention_katas.packs import workspace
+    from attention_katas.render.terminal import next_kata
+
+    current = next_kata(katas, states_of(katas, workspace.find()))
+    return current.name if current else katas.ready[-1].name
+
+
+def ready(kata: Kata) -> Kata:
+    """The kata. Raises KataError when it is only planned."""
+    if not kata.ready:
+        raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
+    return kata
 
 
 def tell_notice(progress: Progress) -> None:
