@@ -165,7 +165,7 @@ def test_a_file_says_which_kata_it_is(space, tmp_path):
 
 def test_hint_without_a_name_is_for_the_next_kata(space):
     assert "dot-product, hint 1" in kata("hint", cwd=space).stdout
-    assert "Did you mean 'hint'" in kata("hnit", cwd=space).stderr
+    assert "Did you mean one of: 'hint'" in kata("hnit", cwd=space).stderr
 
 
 def test_next_steps_stay_in_the_private_set(private):

@@ -65,19 +65,6 @@ class Group(click.Group):
             )
             ctx.exit(OUR_FAULT)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 3)
-            near.sort(key=lambda name: sorted(name) != sorted(args[0]))  # swapped letters first
-            if near:
-                message = f"{error.message} Did you mean {near[0]!r}?"
-                raise click.UsageError(message, ctx) from None
-            raise
-
 
 def _with(name: str) -> str:
     """The command that was typed, with another kata."""
