@@ -137,7 +137,7 @@ class Bench:
         self.folder, self.sizes = folder, sizes
         self.catalog = load_catalog()
         self.cores = machine.cores()
-        self.table = "csv" if "csv" in formats.names() else "json"
+        self.table = "csv" if "csv" in formats.REGISTRY.names() else "json"
         self.seed = folder / "seed"
         self.seed.write_text("bench/grading.py", encoding="utf-8")
         self.mark = uuid.uuid4().hex

@@ -209,7 +209,7 @@ def test_a_package_that_is_not_pinned_is_refused(tmp_path, spec, said):
         (["--for", "classroom50", "--no-reporter"], "--no-reporter is for Actions"),
         (["--for", "classroom50", "--secret-seed"], "publishes the grader"),
         (["--katas-repository", "a/b"], "needs both --katas DIR"),
-        (["--fail-under", "101"], "101 is not in the range"),
+        (["--fail-under", "101"], "101.0 is not in the range"),
     ],
 )
 def test_what_does_not_go_together_is_refused(tmp_path, words, said):

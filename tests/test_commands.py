@@ -10,7 +10,7 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
-from attention_katas.render import junit
+from attention_katas.render.formats import junit
 from attention_katas.verdict import data as v
 from tests.test_cli import KATAS, RIGHT, WRONG, kata, space
 
@@ -181,7 +181,7 @@ def test_a_file_says_which_kata_it_is(space, tmp_path):
 
 def test_hint_without_a_name_is_for_the_next_kata(space):
     assert "dot-product, hint 1" in kata("hint", cwd=space).stdout
-    assert "Did you mean 'hint'" in kata("hnit", cwd=space).stderr
+    assert "Did you mean one of: 'hint'" in kata("hnit", cwd=space).stderr
 
 
 def test_next_steps_stay_in_the_private_set(private):

@@ -13,8 +13,8 @@ import pytest
 
 from attention_katas.diagnosis import diagnose
 from attention_katas.packs.catalog import content_root
-from attention_katas.render import json as report
 from attention_katas.render import terminal
+from attention_katas.render.formats import json as report
 from attention_katas.verdict import data as v
 from tests.conftest import submission_of
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import csv
+import importlib
 import io
 import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 from xml.etree import ElementTree as xml
@@ -20,7 +22,15 @@ from referencing import Registry, Resource
 from rich.cells import cell_len
 
 from attention_katas.errors import CouldNotGrade, KataError
-from attention_katas.grading.formats import About, _sheet, _text, load, names, parts, render
+from attention_katas.grading.formats import (
+    REGISTRY,
+    About,
+    GradeFormat,
+    _sheet,
+    _text,
+    parts,
+    render,
+)
 from attention_katas.grading.formats import check as check_format
 from attention_katas.grading.results import (
     FEEDBACK,
@@ -37,7 +47,9 @@ from attention_katas.verdict import data as v
 ROOT = Path(__file__).parents[1]
 FIXTURES = Path(__file__).parent / "fixtures"
 NODE = shutil.which("node")
-annotations = load("annotations")  # by name it would be the feature of __future__
+# By name it would be the feature of __future__.
+annotations = importlib.import_module("attention_katas.grading.formats.annotations")
+names, load = REGISTRY.names, REGISTRY.load
 
 CLASSROOM50 = {
     "CLASSROOM": "cs-principles",
@@ -166,7 +178,7 @@ def about(given=None, environment=CLASSROOM50, **more):
 def documents(name, results, given, **more):
     """What a format makes of results, all in one document or one for each, as it is."""
     whole = about(given, **more)
-    groups = [results] if load(name).CLASS else [[one] for one in results]
+    groups = [results] if load(name).holds_class else [[one] for one in results]
     return [render(name, group, whole) for group in groups]
 
 
@@ -179,12 +191,11 @@ def with_ids(case):
 
 @pytest.mark.parametrize("name", names())
 def test_a_format_says_what_it_is(name):
-    module = load(name)
-    assert 10 < len(module.SUMMARY) < 80
-    assert module.SUMMARY.isprintable()
-    assert isinstance(module.CLASS, bool)
-    assert re.fullmatch(r"-|\$[A-Z_]+|[\w.]+", module.FILE)
-    assert module.__doc__
+    chosen = load(name)
+    assert 10 < len(chosen.summary) < 80
+    assert chosen.summary.isprintable()
+    assert re.fullmatch(r"-|\$[A-Z_]+|[\w.]+", chosen.file)
+    assert sys.modules[f"{GradeFormat.__module__}.{name.replace('-', '_')}"].__doc__
 
 
 @pytest.mark.parametrize("name", names())
@@ -736,7 +747,7 @@ def test_in_a_folder_each_student_has_a_document(tmp_path, name):
     both = [result(passed(), who="alice"), result(partly(), who="b/../../ob")]
     check_format(name, 2, about(), f"{tmp_path}")
     found = dict(parts(name, f"{tmp_path}{os.sep}", both))
-    suffix = Path(load(name).FILE).suffix
+    suffix = Path(load(name).file).suffix
     assert [place.endswith(suffix) for place in found] == [True, True]
     assert {Path(place).parent for place in found} == {tmp_path}
     assert [render(name, some, about()) for some in found.values()] == [

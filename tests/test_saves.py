@@ -11,7 +11,8 @@ import time
 import pytest
 
 from attention_katas.watch import saves as module
-from attention_katas.watch.saves import CHANGED, GONE, TOUCHED, Saves, silent_file_system
+from attention_katas.watch.events import silent_file_system
+from attention_katas.watch.saves import CHANGED, GONE, TOUCHED, Saves
 
 NAMES = ("softmax.py", "mask.py", "scale.py")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other files")
@@ -263,25 +264,16 @@ def test_what_is_no_file_does_not_stop_the_watch(seen, folder):
     seen.changed("mask.py")
 
 
-class Mute:
+def mute(folders, stop):
     """A file system that sends no events."""
-
-    closed = False
-
-    def __init__(self, folders):
-        assert folders
-
-    def watch(self, debounce_ms, step_ms, timeout_ms, stop_event):
-        stop_event.wait(timeout_ms / 1000)
-        return "timeout"
-
-    def close(self):
-        self.closed = True
+    assert folders
+    while not stop.wait(0.05):
+        yield set()
 
 
 def test_without_events_it_polls_and_says_so(watching, folder, monkeypatch):
     monkeypatch.setattr(module, "SLOW", 0.2)
-    seen = watching(folder_events=Mute)
+    seen = watching(folder_events=mute)
     (folder / "softmax.py").write_text("x = 1\n", encoding="utf-8")
     seen.changed()
     seen.until(lambda: seen.reasons == ["this folder sends no events"])
@@ -295,22 +287,33 @@ def test_without_events_it_polls_and_says_so(watching, folder, monkeypatch):
 def test_a_late_event_is_not_taken_for_none(watching, folder, monkeypatch):
     monkeypatch.setattr(module, "SLOW", 0.1)
 
-    class Late(Mute):
-        def watch(self, debounce_ms, step_ms, timeout_ms, stop_event):
-            stop_event.wait(min(timeout_ms, 200) / 1000)
-            return {(2, str(folder / "softmax.py"))} if timeout_ms > 200 else "timeout"
+    path = folder / "softmax.py"
 
-    seen = watching(folder_events=Late)
-    (folder / "softmax.py").write_text("x = 1\n", encoding="utf-8")
+    def late(folders, stop):
+        content, due = "x = 0\n", float("inf")
+        while not stop.wait(0.02):
+            now = path.read_text(encoding="utf-8")
+            if now != content:
+                content, due = now, time.monotonic() + 0.3
+            if time.monotonic() >= due:
+                due = float("inf")
+                yield {(2, str(path))}
+            else:
+                yield set()
+
+    seen = watching(folder_events=late)
+    path.write_text("x = 1\n", encoding="utf-8")
     seen.changed()
     told = len(seen.saves)
-    (folder / "softmax.py").write_text("x = 2\n", encoding="utf-8")
+    time.sleep(0.5)  # until the event of the first save has come
+    path.write_text("x = 2\n", encoding="utf-8")
     seen.changed(since=told)
+    time.sleep(0.5)
     assert seen.reasons == []
 
 
 def test_no_watch_to_be_had(watching, folder):
-    def refuses(folders):
+    def refuses(folders, stop):
         raise OSError(28, "inotify watch limit reached")
 
     seen = watching(folder_events=refuses)
@@ -321,11 +324,11 @@ def test_no_watch_to_be_had(watching, folder):
 
 
 def test_events_that_break_off(watching, folder):
-    class Breaks(Mute):
-        def watch(self, *_):
-            raise RuntimeError("the watcher is gone")
+    def breaks(folders, stop):
+        raise RuntimeError("the watcher is gone")
+        yield
 
-    seen = watching(folder_events=Breaks)
+    seen = watching(folder_events=breaks)
     (folder / "softmax.py").write_text("x = 1\n", encoding="utf-8")
     seen.changed()
     assert "the watcher is gone" in seen.reasons[0]

@@ -23,13 +23,13 @@ RIGHT = REFERENCE.format(function="rotate_half")
 # They fill a student's total into a file of the learning platform.
 FILLED_IN = {"canvas", "moodle"}
 # What the runner of Classroom 50 says.
-CLASSROOM50 = {
-    name: "https://example.org/a/b"
-    for name in (
+CLASSROOM50 = dict.fromkeys(
+    (
         *("CLASSROOM", "ASSIGNMENT", "OWNER", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL"),
         *("GITHUB_SHA", "GITHUB_REPOSITORY", "GITHUB_ACTOR"),
-    )
-}
+    ),
+    "https://example.org/a/b",
+)
 
 pytestmark = pytest.mark.skipif(not (ROOT / ".github").is_dir(), reason="not a git checkout")
 
@@ -103,8 +103,8 @@ def graded(tree, space):
     places = {name: space.parent / f"out-{name}" for name in wanted}
     targets = [part for name in wanted for part in ("--to", f"{name}={places[name]}")]
     more = ["--layout", "one", "--allow-weak-sandbox", "--feedback", "full"]
-    done = python(tree, "-m", "attention_katas", "grade", str(space), *more, *targets, cwd=space.parent,
-                  **CLASSROOM50)  # fmt: skip
+    words = ("-m", "attention_katas", "grade", str(space), *more, *targets)
+    done = python(tree, *words, cwd=space.parent, **CLASSROOM50)
     assert done.returncode == 0, done.stdout + done.stderr
     return {name: places[name].read_text(encoding="utf-8") for name in wanted}
 

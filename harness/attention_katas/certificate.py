@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from attention_katas.errors import KataError
-from attention_katas.render import json
+from attention_katas.render.formats import json
 from attention_katas.verdict import data as v
 
 

@@ -30,7 +30,7 @@ class Course:
     target: str = ACTIONS
     feedback: str = "named"
     repository: str = ""
-    fail_under: int | None = None
+    fail_under: float | None = None
     reporter: bool = True
     tag_only: bool = False
     secret_seed: bool = False

@@ -15,15 +15,22 @@ from typing import Any
 import click
 
 from attention_katas import __version__
+from attention_katas.cli.checkpoint import checkpoint
 from attention_katas.cli.classroom import classroom
-from attention_katas.cli.course import hint, init, list_katas, progress, reset, show, solution
 from attention_katas.cli.daemon import daemon
 from attention_katas.cli.dev import dev
 from attention_katas.cli.doctor import doctor
 from attention_katas.cli.grade import grade
+from attention_katas.cli.hint import hint
+from attention_katas.cli.init import init
 from attention_katas.cli.lab import lab
-from attention_katas.cli.run import checkpoint, run
+from attention_katas.cli.list import list_katas
+from attention_katas.cli.progress import progress
+from attention_katas.cli.reset import reset
+from attention_katas.cli.run import run
 from attention_katas.cli.shared import Group
+from attention_katas.cli.show import show
+from attention_katas.cli.solution import solution
 from attention_katas.cli.watch import watch
 from attention_katas.errors import KataError
 
@@ -54,14 +61,26 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for command in (init, list_katas, show, run, watch, hint, reset, solution, progress, checkpoint):
+COMMANDS = (
+    init,
+    list_katas,
+    show,
+    run,
+    watch,
+    hint,
+    reset,
+    solution,
+    progress,
+    checkpoint,
+    grade,
+    classroom,
+    lab,
+    doctor,
+    daemon,
+    dev,
+)
+for command in COMMANDS:
     main.add_command(command)
-main.add_command(grade)
-main.add_command(classroom)
-main.add_command(lab)
-main.add_command(doctor)
-main.add_command(daemon)
-main.add_command(dev)
 
 
 def entry() -> None:

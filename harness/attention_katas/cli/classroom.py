@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from attention_katas.classroom import course, package
+from attention_katas.cli.options import fail_under_option, feedback_option
 from attention_katas.cli.shared import Group, katas_option, load, say, screen
-from attention_katas.grading.results import FEEDBACK, NAMED
 
 
 @click.group(cls=Group)
@@ -34,19 +34,8 @@ def classroom() -> None:
     show_default=True,
     help="The judge: NAME==VERSION, git+https://...@TAG, or a wheel.",
 )
-@click.option(
-    "--feedback",
-    type=click.Choice(FEEDBACK),
-    default=NAMED,
-    show_default=True,
-    help="How much of a verdict students see.",
-)
-@click.option(
-    "--fail-under",
-    type=click.IntRange(0, 100),
-    metavar="PERCENT",
-    help="Actions: the job turns red below it.",
-)
+@feedback_option
+@fail_under_option("Actions: the job turns red below it.")
 @click.option("--tag-only", is_flag=True, help="Actions: grade tags submit/... only.")
 @click.option("--no-reporter", is_flag=True, help="Actions: without Classroom's reporter.")
 @click.option("--secret-seed", is_flag=True, help="The same secret inputs for everybody.")
@@ -62,7 +51,7 @@ def init(
     target: str,
     spec: str,
     feedback: str,
-    fail_under: int | None,
+    fail_under: float | None,
     tag_only: bool,
     no_reporter: bool,
     secret_seed: bool,

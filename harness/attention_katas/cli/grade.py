@@ -7,29 +7,37 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from attention_katas.cli.cluster import scheduler, tls_options, worker
-from attention_katas.cli.shared import Group, katas_option, load, say, screen, selection, waiting
-from attention_katas.errors import CouldNotGrade, KataError
+from attention_katas.cli.grade_report import report
+from attention_katas.cli.options import (
+    Points,
+    Target,
+    all_names,
+    fail_under_option,
+    feedback_option,
+)
+from attention_katas.cli.shared import Group, katas_option, load, say, screen, selection
+from attention_katas.errors import KataError
 from attention_katas.grading import VARIABLE, formats
-from attention_katas.grading.results import FEEDBACK, NAMED, redacted
+from attention_katas.grading.documents import Target as Document
+from attention_katas.grading.documents import Writer, Written
+from attention_katas.grading.results import redacted
 from attention_katas.packs.catalog import Catalog, Kata
 
 if TYPE_CHECKING:
     from attention_katas.grading.ledger import Ledger
     from attention_katas.grading.results import Result
-    from attention_katas.grading.run import Assignment
+    from attention_katas.grading.run import Assignment, Summary
     from attention_katas.service import ClassService
 
 LAYOUTS = ("auto", "one", "class", "nbgrader", "canvas", "moodle")
 STOPPED = 130
-# The formats that --github stands for.
-GITHUB = ("reporter", "reporter-env", "actions", "annotations")
+GITHUB = ("reporter", "reporter-env", "actions", "annotations")  # what --github writes
 
 
 class Unnamed(click.Context):
@@ -63,36 +71,13 @@ def grade() -> None:
     """Grade a submission or a class."""
 
 
-class Targets(click.ParamType):  # type: ignore[type-arg]
-    """FORMAT or FORMAT=FILE."""
-
-    name = "FORMAT[=FILE]"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
-        name, _, file = str(value).partition("=")
-        if name not in formats.names():
-            self.fail(f"there is no format {name!r}; there are {', '.join(formats.names())}")
-        return name, file
-
-
-class Points(click.ParamType):  # type: ignore[type-arg]
-    """NAME=N."""
-
-    name = "NAME=N"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, int]:
-        name, _, number = str(value).partition("=")
-        if not number.isdecimal() or len(number) > 6:
-            self.fail(f"{value!r} is not a kata's name, = and a whole number")
-        return name, int(number)
-
-
 def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return
-    width = max(map(len, formats.names()))
-    for name in formats.names():
-        click.echo(f"{name.ljust(width)}  {formats.load(name).SUMMARY}")
+    names = all_names(formats.REGISTRY)
+    width = max(map(len, names))
+    for name in names:
+        click.echo(f"{name.ljust(width)}  {formats.REGISTRY.load(name).summary}")
     ctx.exit()
 
 
@@ -101,7 +86,7 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.option(
     "--to",
     "targets",
-    type=Targets(),
+    type=Target(),
     multiple=True,
     help="Write the results in a format, to its usual place or to FILE; may be repeated.",
 )
@@ -118,13 +103,7 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     expose_value=False,
     help="List the formats.",
 )
-@click.option(
-    "--feedback",
-    type=click.Choice(FEEDBACK),
-    default=NAMED,
-    show_default=True,
-    help="What students see: all, the mistake by name without inputs, or only points.",
-)
+@feedback_option
 @click.option(
     "--seed-file",
     type=click.Path(path_type=Path),
@@ -132,12 +111,7 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 )
 @click.option("--only", "names", multiple=True, metavar="NAME", help="Grade this kata; repeatable.")
 @click.option("--points", type=Points(), multiple=True, help="What a kata is worth; repeatable.")
-@click.option(
-    "--fail-under",
-    type=click.FloatRange(0, 100),
-    metavar="PERCENT",
-    help="Exit with 1 if anybody has fewer points than that.",
-)
+@fail_under_option("Exit with 1 if anybody has fewer points than that.")
 @click.option(
     "--layout",
     type=click.Choice(LAYOUTS),
@@ -151,7 +125,7 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.option(
     "--ledger",
     type=click.Path(path_type=Path),
-    help="Where verdicts are kept; for a class NAME-grades.db if not told.",
+    help="Where verdicts are kept; for a class NAME-grades.db by default.",
 )
 @click.option("--workers", type=click.IntRange(1), help="Of this machine; one for each core.")
 @click.option(
@@ -210,72 +184,103 @@ def submissions(
     impossible; 3 something could not be graded, which is our fault and costs nobody a point.
     """
     from attention_katas.grading import run
-    from attention_katas.grading import screen as shown
     from attention_katas.grading.collect import ONE, collect
     from attention_katas.grading.ledger import IN_MEMORY, Ledger
 
     katas = load(strict=True)
-    given = {"worksheet": worksheet, "gradebook": exported}
+    files = {"worksheet": worksheet, "gradebook": exported}
     about = formats.About(
-        title, feedback, fail_under, {n: p for n, p in given.items() if p is not None}
+        title, feedback, fail_under, {name: file for name, file in files.items() if file}
     )
-    wanted = [*targets, *((name, "") for name in GITHUB if github)]
     collected = collect(katas, path, how["layout"], how["assignment"], how["student"])
-    for name, file in wanted:
-        formats.check(name, len(collected.students), about, file)
-    kept = IN_MEMORY
+    documents = _documents(targets, github, len(collected.students), about)
+    ledger_path = IN_MEMORY
     if ledger or collected.layout != ONE:
-        kept = ledger or Path(f"{path.resolve().stem}-grades.db")
-    placed = [(name, formats.place_of(name, file, about)) for name, file in wanted]
-    printed = {name for name, place in placed if place == "-"}
-    quiet = bool(printed - {"annotations"})
-    with Ledger(kept) as opened:
+        ledger_path = ledger or Path(f"{path.resolve().stem}-grades.db")
+    quiet = any(target.on_screen and target.format != "annotations" for target in documents)
+    with Ledger(ledger_path) as store:
         assignment = _assignment(
-            katas, names, dict(points), title, how["seed_file"], opened, how["time_limit"]
+            katas, names, dict(points), title, how["seed_file"], store, how["time_limit"]
         )
-        results, stopped = _judge(katas, assignment, collected, opened, path, how)
-        # Documents first: whoever reads the screen may go away in the middle.
-        done = _write_all([one for one in placed if one[1] != "-"], results, about, stopped)
+        results, stopped = _judge(katas, assignment, collected, store, path, how)
+        writer = Writer(results, about, stopped, lambda text: click.echo(text, nl=False))
+        # Files first: whoever reads the screen may go away in the middle.
+        writer.write([target for target in documents if not target.on_screen])
         summary = run.summed_up(results)
         if not quiet:
-            begin, end = _fence() if "annotations" in printed else ("", "")
-            click.echo(begin, nl=False)
-            if collected.layout == ONE:
-                shown.one(screen(), redacted(results[0], feedback), katas)
-            else:
-                shown.many(screen(), summary)
-                shown.remarks(screen(), summary)
-            for name, place in done.written:
-                screen().item(screen().signs.passed, "green", f"{name}: {place}")
-            click.echo(end, nl=False)
-        done += _write_all([one for one in placed if one[1] == "-"], results, about, stopped)
+            one = redacted(results[0], feedback) if collected.layout == ONE else None
+            _show(katas, one, summary, writer.written, documents)
+        writer.write([target for target in documents if target.on_screen])
     for note in about.notes:
         say(note)
     for name in collected.beside[:10]:
         say(f"{name} lies beside the students' hand-ins and was not graded")
     if stopped:
-        everything = len(results) * len(assignment.katas)
-        judged = everything - summary.waiting
-        say(
-            f"stopped: {judged} of {everything} katas judged; the ledger keeps them",
-            shlex.join(["kata", "grade", *sys.argv[2:]]),
-        )
+        _say_stopped(len(results) * len(assignment.katas), summary.waiting)
         ctx.exit(STOPPED)
-    if done.fault is not None:
-        raise done.fault
-    if not quiet and kept != IN_MEMORY:
-        screen().next_step(f"kata grade report {shlex.quote(str(kept))}")
-    if too_low := shown.below(summary, fail_under):
+    if writer.written.error is not None:
+        raise writer.written.error
+    if not quiet and ledger_path != IN_MEMORY:
+        screen().next_step(f"kata grade report {shlex.quote(str(ledger_path))}")
+    ctx.exit(_exit_code(summary, fail_under))
+
+
+def _documents(
+    targets: Sequence[tuple[str, str]], github: bool, students: int, about: formats.About
+) -> list[Document]:
+    """Where each document goes. Raises KataError for one that cannot be written."""
+    pairs = [*targets, *((name, "") for name in GITHUB if github)]
+    for name, file in pairs:
+        formats.check(name, students, about, file)
+    return [Document(name, formats.place_of(name, file, about)) for name, file in pairs]
+
+
+def _show(
+    katas: Catalog,
+    one: Result | None,
+    summary: Summary,
+    written: Written,
+    documents: Sequence[Document],
+) -> None:
+    """Show one student's result or the class's, and what was written."""
+    from attention_katas.grading import screen as grade_screen
+
+    begin, end = _fence(documents)
+    click.echo(begin, nl=False)
+    out = screen()
+    if one is not None:
+        grade_screen.one(out, one, katas)
+    else:
+        grade_screen.many(out, summary)
+        grade_screen.remarks(out, summary)
+    for name, place in written.documents:
+        out.item(out.signs.passed, "green", f"{name}: {place}")
+    click.echo(end, nl=False)
+
+
+def _fence(documents: Sequence[Document]) -> tuple[str, str]:
+    """Lines around the screen in which the runner of Actions obeys no command."""
+    from attention_katas.grading.formats.annotations import fence
+
+    annotates = any(d.on_screen and d.format == "annotations" for d in documents)
+    return fence() if annotates else ("", "")
+
+
+def _say_stopped(everything: int, waiting: int) -> None:
+    say(
+        f"stopped: {everything - waiting} of {everything} katas judged; the ledger keeps them",
+        shlex.join(["kata", "grade", *sys.argv[2:]]),
+    )
+
+
+def _exit_code(summary: Summary, fail_under: float | None) -> int:
+    from attention_katas.grading import screen as grade_screen
+
+    if too_low := grade_screen.below(summary, fail_under):
         say(too_low)
     if summary.lost:
-        ctx.exit(3)
-    ctx.exit(int(fail_under is not None and summary.least < fail_under))
-
-
-def _fence() -> tuple[str, str]:
-    """Around what is shown, so that the runner of Actions finds no command in it."""
-    begin, end = formats.load("annotations").fence()
-    return str(begin), str(end)
+        return 3
+    return int(fail_under is not None and summary.least < fail_under)
 
 
 def _assignment(
@@ -355,155 +360,6 @@ def _service(most: int, how: dict[str, Any]) -> ClassService:
     return service
 
 
-@dataclass
-class Written:
-    """Formats that are there, and where; and what kept another one from it."""
-
-    written: list[tuple[str, str]] = field(default_factory=list)
-    fault: KataError | None = None
-
-    def __iadd__(self, other: Written) -> Written:
-        self.written += other.written
-        self.fault = self.fault or other.fault
-        return self
-
-
-def _write_all(
-    placed: list[tuple[str, str]], results: Sequence[Result], about: formats.About, stopped: bool
-) -> Written:
-    """Write every format that can be written.
-
-    stopped: half of the results are not there, and no document is replaced by half a one.
-    """
-    done = Written()
-    for name, place in placed:
-        count = 0
-        for part, some in formats.parts(name, place, results):
-            adds = formats.adds(name, part, about)
-            if stopped and os.path.exists(part) and not adds:
-                about.notes.append(f"{name}: {part} is left as it was: not everything is judged")
-                continue
-            try:
-                _write(part, formats.render(name, some, about), adds)
-                count += 1
-            except KataError as error:
-                if done.fault is None or done.fault.exit_code < error.exit_code:
-                    done.fault = error
-                if not isinstance(error, CouldNotGrade):
-                    break
-                if part != "-" and not adds:
-                    with contextlib.suppress(OSError):  # an older one would be taken for this one
-                        os.remove(part)
-                if part != place:
-                    about.notes.append(f"there is no {part}: {error.message}")
-        if count:
-            many = f" ({count} documents)" if formats.is_folder(place) else ""
-            done.written.append((name, f"{place}{many}"))
-    return done
-
-
-def _write(place: str, text: str, add: bool) -> None:
-    """Write a document: all of it, or nothing."""
-    if place == "-":
-        click.echo(text, nl=False)
-        return
-    beside = f"{place}.{os.getpid()}.part"
-    try:
-        Path(place).parent.mkdir(parents=True, exist_ok=True)
-        whole = not add and (not os.path.exists(place) or os.path.isfile(place))
-        target = beside if whole else place
-        with open(target, "a" if add else "w", encoding="utf-8", newline="") as opened:
-            opened.write(text)
-        if whole:
-            os.replace(beside, os.path.realpath(place))
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.remove(beside)
-        raise KataError(f"{place} cannot be written: {error.strerror}") from None
-
-
-@grade.command()
-@click.argument("ledger", type=click.Path(path_type=Path), required=False)
-@click.option(
-    "--out",
-    "place",
-    type=click.Path(path_type=Path),
-    metavar="DIR|FILE.html",
-    help="Where the page goes, and the table beside it.",
-)
-@click.option(
-    "--against",
-    type=click.Path(path_type=Path),
-    metavar="LEDGER",
-    help="Compare with the last grading of another ledger.",
-)
-@click.option(
-    "--anonymous", is_flag=True, help="Numbers for names: to show in class. They stay the same."
-)
-@katas_option
-def report(ledger: Path | None, place: Path | None, against: Path | None, anonymous: bool) -> None:
-    """How the class did: an HTML page, a CSV, and the essentials here.
-
-    LEDGER is what `kata grade CLASS` keeps; the only NAME-grades.db of this folder if not told.
-    Which misconceptions the class has, who is stuck where, what could not be graded, odd things
-    that code did, code of the same form; and first of all grades that changed since the grading
-    before (or that of --against) though the code did not. The page loads nothing and sends nothing.
-    """
-    from attention_katas.grading.ledger import Ledger
-    from attention_katas.grading.report import page as pages
-    from attention_katas.grading.report import screen as shown
-    from attention_katas.grading.report import table as tables
-    from attention_katas.grading.report.findings import made
-
-    file = ledger or _only_ledger()
-    page = _page_path(place, file, anonymous)
-    with contextlib.ExitStack() as opened:
-        now = opened.enter_context(Ledger(file, new=False, reading=True))
-        old = opened.enter_context(Ledger(against, new=False, reading=True)) if against else None
-        opened.enter_context(waiting("reading the ledger ..."))
-        found = made(now, load(), old, anonymous)
-    table = page.with_suffix(".csv")
-    _put(table, tables.render(found), "utf-8-sig")  # by its mark Excel knows it
-    _put(page, pages.render(found, table.name))
-    out = screen()
-    shown.show(out, found)
-    for path in (page, table):
-        out.item(out.signs.passed, "green", str(path))
-
-
-def _only_ledger() -> Path:
-    """The ledger of this folder. Raises KataError unless there is just one."""
-    there = sorted(Path().glob("*-grades.db"))
-    if not there:
-        raise KataError(
-            "there is no NAME-grades.db here", "kata grade CLASS, or kata grade report LEDGER"
-        )
-    if len(there) > 1:
-        names = ", ".join(map(str, there))
-        raise KataError(
-            f"there are several ledgers here: {names}",
-            f"kata grade report {shlex.quote(str(there[0]))}",
-        )
-    return there[0]
-
-
-def _page_path(out: Path | None, ledger: Path, anonymous: bool) -> Path:
-    """Where the page goes. Raises KataError for a file that is no page."""
-    if out is not None and not out.is_dir() and out.suffix:
-        if out.suffix.lower() not in (".html", ".htm"):
-            raise KataError(f"--out {out} is neither a folder nor a page", "--out report.html")
-        return out
-    name = f"{ledger.stem.removesuffix('-grades')}-report{'-anonymous' if anonymous else ''}.html"
-    return (out or Path()) / name
-
-
-def _put(path: Path, content: str, encoding: str = "utf-8") -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding=encoding, errors="backslashreplace", newline="\n")
-    except OSError as error:
-        raise KataError(f"{path} cannot be written: {error.strerror}") from None
-
-
+grade.add_command(report)
 grade.add_command(scheduler)
 grade.add_command(worker)

@@ -1,16 +1,16 @@
-"""Commands that judge: run and checkpoint."""
+"""`kata run`: judge katas of the workspace, or a file."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from attention_katas.cli.options import FormatName, cold_option, device_option, run_formats
 from attention_katas.cli.shared import (
     complete_names,
     katas_option,
@@ -29,19 +29,8 @@ from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import read_submission
 from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
+from attention_katas.render.formats import SCREEN
 from attention_katas.verdict import data as v
-
-DEVICE = click.option(
-    "--device",
-    type=click.Choice(("auto", "cpu", "cuda", "mps")),
-    default="auto",
-    show_default=True,
-    help="Where your code runs.",
-)
-
-COLD = click.option(
-    "--cold", is_flag=True, help="Without the daemon, the process that is left behind to be fast."
-)
 
 
 @dataclass(frozen=True)
@@ -61,15 +50,15 @@ class KataFile:
 @click.command()
 @click.argument("names", nargs=-1, shell_complete=complete_names)
 @click.option("--all", "everything", is_flag=True, help="Judge every kata.")
-@DEVICE
+@device_option
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), help="Repeat the inputs of an earlier run."
 )
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("text", "json", "junit")),
-    default="text",
+    type=FormatName(run_formats, SCREEN),
+    default=SCREEN,
     show_default=True,
     help="What to print.",
 )
@@ -85,7 +74,7 @@ class KataFile:
 @click.option(
     "--allow-weak-sandbox", "weak", is_flag=True, help="With --strict: go on with what there is."
 )
-@COLD
+@cold_option
 @click.option("--spawn", is_flag=True, hidden=True, help="As on systems that cannot fork.")
 @katas_option
 @click.pass_context
@@ -122,13 +111,13 @@ def run(
         if names and everything:
             raise click.UsageError("give names or --all, not both.")
         space = workspace.find()
-        files = _files_of(space, _chosen(katas, space, names, everything))
-        if not files and form == "text":
+        files = files_of(space, _chosen(katas, space, names, everything))
+        if not files and form == SCREEN:
             out = screen()
             out.line("Every kata is done.", "bold")
             out.next_step("kata checkpoint\nkata run --all")
             return
-    verdicts = _judge(
+    verdicts = judge(
         katas,
         files,
         space,
@@ -140,13 +129,13 @@ def run(
         cold=cold,
     )
     _print(verdicts, form, katas, space, str(file or ""))
-    if strict and form == "text":
+    if strict and form == SCREEN:
         held = next((verdict.locks for verdict in verdicts if verdict.locks), [])
         screen().line(f"locks: {', '.join(held) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
 
 
-def _files_of(space: Workspace, katas: Iterable[Kata]) -> list[KataFile]:
+def files_of(space: Workspace, katas: Iterable[Kata]) -> list[KataFile]:
     """The learner's own files. Raises KataError for a kata that is not in this version."""
     files = []
     for kata in katas:
@@ -156,7 +145,7 @@ def _files_of(space: Workspace, katas: Iterable[Kata]) -> list[KataFile]:
     return files
 
 
-def _judge(
+def judge(
     katas: Catalog,
     files: list[KataFile],
     space: Workspace | None,
@@ -222,15 +211,8 @@ def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
 def _print(
     verdicts: list[v.Verdict], form: str, katas: Catalog, space: Workspace | None, elsewhere: str
 ) -> None:
-    if form == "json":
-        from attention_katas.render import json
-
-        click.echo(json.render(verdicts))
-        return
-    if form == "junit":
-        from attention_katas.render import junit
-
-        click.echo(junit.render(verdicts), nl=False)
+    if form != SCREEN:
+        click.echo(run_formats().load(form).render(verdicts), nl=False)
         return
     out = screen()
     if len(verdicts) > 1:
@@ -273,32 +255,3 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
         return f"kata {'run' if states[following.name].attempts else 'show'} {following.name}"
     later = katas.ready[katas.ready.index(kata) + 1 :]
     return f"kata show {later[0].name}" if later else "kata progress"
-
-
-@click.command()
-@DEVICE
-@COLD
-@katas_option
-@click.pass_context
-def checkpoint(ctx: click.Context, device: str, cold: bool) -> None:
-    """Judge everything again; write a certificate.
-
-    All katas are judged on fresh seeds. The certificate (Markdown and JSON, in your workspace)
-    says what passed, with the seeds to repeat it. Exit code 0 when every kata passed.
-    """
-    from datetime import date
-
-    from attention_katas import certificate
-
-    katas, space, out = load(), workspace.find(), screen()
-    files = _files_of(space, katas.ready)
-    verdicts = _judge(katas, files, space, device=device, cold=cold)
-    out.summary(verdicts)
-    if v.exit_code(verdicts) == 3:
-        raise KataError("no certificate is written: not everything could be graded", "kata doctor")
-    for path in certificate.write(space.root, verdicts, date.today()):
-        out.line(f"{out.signs.passed} {os.path.relpath(path)}", indent=2)
-    out.line()
-    missing = next((one for one in verdicts if one.outcome != v.PASSED), None)
-    out.next_step(f"kata run {missing.kata}" if missing else "be proud of it")
-    ctx.exit(v.exit_code(verdicts))

@@ -20,7 +20,7 @@ from attention_katas.packs.catalog import Selection, load_catalog
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from attention_katas.packs.catalog import Catalog
+    from attention_katas.packs.catalog import Catalog, Kata
     from attention_katas.packs.progress import Progress, State
     from attention_katas.packs.workspace import Workspace
     from attention_katas.render.terminal import Screen
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Keys in click's context: the packs that were named, and the options as they were typed.
 FOLDERS, TYPED = "attention_katas.packs", "attention_katas.typed"
 REPORTED = "attention_katas.reported"
-TOLD = "attention_katas.told"
+SAID = "attention_katas.said"
 OUR_FAULT = 3
 
 
@@ -65,19 +65,6 @@ class Group(click.Group):
             )
             ctx.exit(OUR_FAULT)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 3)
-            near.sort(key=lambda name: sorted(name) != sorted(args[0]))  # swapped letters first
-            if near:
-                message = f"{error.message} Did you mean {near[0]!r}?"
-                raise click.UsageError(message, ctx) from None
-            raise
-
 
 def _with(name: str) -> str:
     """The command that was typed, with another kata."""
@@ -94,6 +81,15 @@ def say(message: str, next_step: str = "") -> None:
     click.echo(f"kata: {line}", err=True)
     if next_step:
         click.echo(f"next:  {complete(next_step)}", err=True)
+
+
+def say_once(message: str) -> None:
+    """As `say`, but a message that this command has said already is not repeated."""
+    context = click.get_current_context(silent=True)
+    messages = context.find_root().meta.setdefault(SAID, set()) if context else set()
+    if message not in messages:
+        messages.add(message)
+        say(message)
 
 
 def complete(step: str) -> str:
@@ -195,6 +191,22 @@ def states_of(katas: Catalog, space: Workspace) -> dict[str, State]:
     return states
 
 
+def next_name(katas: Catalog) -> str:
+    """The kata that is meant when none is named: the next one, or the last."""
+    from attention_katas.packs import workspace
+    from attention_katas.render.terminal import next_kata
+
+    current = next_kata(katas, states_of(katas, workspace.find()))
+    return current.name if current else katas.ready[-1].name
+
+
+def ready(kata: Kata) -> Kata:
+    """The kata. Raises KataError when it is only planned."""
+    if not kata.ready:
+        raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
+    return kata
+
+
 def tell_notice(progress: Progress) -> None:
     if progress.notice:
         say(progress.notice)
@@ -206,11 +218,7 @@ def unless_unavailable() -> Iterator[None]:
     try:
         yield
     except ProgressUnavailable as error:
-        context = click.get_current_context(silent=True)
-        told = context.find_root().meta.setdefault(TOLD, set()) if context else set()
-        if error.message not in told:
-            told.add(error.message)
-            say(error.message)
+        say_once(error.message)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import warnings
 
 import click
 
-from attention_katas.cli.run import DEVICE
+from attention_katas.cli.options import device_option
 from attention_katas.cli.shared import (
     complete,
     complete_names,
@@ -26,7 +26,7 @@ CLOSING_SECONDS = 5.0
 
 @click.command()
 @click.argument("name", required=False, shell_complete=complete_names)
-@DEVICE
+@device_option
 @click.option("--plain", is_flag=True, help="Lines instead of a screen: for screen readers, logs.")
 @click.option("--poll", is_flag=True, help="Look for saves again and again; wait for no events.")
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")

@@ -14,53 +14,30 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
 
 from attention_katas.packs.submission import SIZE_CAP, parse
+from attention_katas.watch import events
 
 # What became of a file: other content; saved as it was; not there any more.
 CHANGED, TOUCHED, GONE = "changed", "touched", "gone"
 
-STEP = 0.005  # between two questions whether there are events
 SLOW = 1.0  # between two looks that no event asked for
 POLL = 0.15  # the same, where there are no events
 AGAIN = 0.05  # until a file that seems half written is looked at again
 PATIENCE = 10  # how often that is done
 GRACE = 0.4  # how late an event may come before it counts as missing
 RECENT = 3.0  # for so long a stamp may hide another save: some clocks tick every two seconds
-# File systems on which another machine's saves, at least, send no events.
-SILENT = {
-    "9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fakeowner", "gpfs", "lustre", "ncpfs", "nfs",
-    "nfs4", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
-}  # fmt: skip
-
 
 UNKNOWN = (("", 0, 0),)
 
 
-class Notifier(Protocol):
-    """What watchfiles.RustNotify does, as far as it is needed here."""
-
-    def watch(
-        self, debounce_ms: int, step_ms: int, timeout_ms: int, stop_event: threading.Event | None
-    ) -> set[tuple[int, str]] | Literal["signal", "stop", "timeout"]: ...
-
-    def close(self) -> None: ...
-
-
-def notifier(folders: list[str]) -> Notifier:
-    """Events of these folders, not of those below. Raises OSError, RuntimeError or ImportError."""
-    from watchfiles._rust_notify import RustNotify
-
-    # Its last word, to ignore what may not be read, would hide that a folder is not there.
-    return RustNotify(folders, False, False, 0, False, False)
-
-
 @dataclass(frozen=True)
 class Save:
-    """What one look found. `files`: name -> CHANGED, TOUCHED or GONE.
+    """What one look at the files came to.
 
-    at: when it was seen, as a clock on the wall shows it; seen: the same for measuring.
+    files: name -> CHANGED, TOUCHED or GONE.
+    at: when it was seen, in seconds of `time.time`.
+    seen: the same in seconds of `time.perf_counter`, for measuring.
     """
 
     files: dict[str, str]
@@ -68,12 +45,17 @@ class Save:
     seen: float
 
     def names(self, what: str) -> set[str]:
-        return {name for name, found in self.files.items() if found == what}
+        return {name for name, change in self.files.items() if change == what}
 
 
 @dataclass(frozen=True)
 class File:
-    """A file as it was found. content: None when it is not there. fault: why it was not read."""
+    """A file as one look saw it.
+
+    stamp: see `stamp`; empty when the file is not there.
+    content: None when the file is not there.
+    fault: why it was not read.
+    """
 
     stamp: tuple[int, ...] = ()
     content: bytes | None = None
@@ -94,7 +76,10 @@ class Saves:
     """Calls `tell` for every save of the files `names` in the folder `root`, from its own thread.
 
     say: called with the reason when the files have to be polled, and with "" when there are
-    events again. poll: from the start. folder_events: where events come from.
+        events again.
+    poll: poll from the start.
+    folder_events: where events come from.
+    mounts: the table of mounted file systems.
     """
 
     def __init__(
@@ -105,14 +90,14 @@ class Saves:
         say: Callable[[str], None] = lambda reason: None,
         *,
         poll: bool = False,
-        folder_events: Callable[[list[str]], Notifier] = notifier,
+        folder_events: events.Source = events.of_folders,
         mounts: Path = Path("/proc/mounts"),
     ) -> None:
         self.root, self.names = root, tuple(names)
         self._tell, self._say = tell, say
         self._open, self._mounts = folder_events, mounts
         self._always = "you asked for it" if poll else ""
-        self._events: Notifier | None = None
+        self._events: events.Events | None = None
         self._watched: tuple[tuple[str, int, int], ...] = ()
         self._known: dict[str, File] = {}
         self._fresh: dict[str, float] = {}
@@ -124,7 +109,7 @@ class Saves:
 
     def start(self) -> None:
         """From here on no save is missed."""
-        silent = silent_file_system(self.root, self._mounts)
+        silent = events.silent_file_system(self.root, self._mounts)
         if silent and not self._always:
             self._always = f"this folder is on {silent}, which sends no events"
         self._listen()
@@ -138,7 +123,8 @@ class Saves:
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(5.0)
-        self._close()
+        if not self._thread.is_alive() or self._thread is threading.current_thread():
+            self._close()  # a generator that runs in another thread cannot be closed
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -155,9 +141,9 @@ class Saves:
         if self._stop.is_set() or not (announced or time.monotonic() >= self._next_look):
             return
         self._next_look = time.monotonic() + SLOW
-        found = self._look(every=announced)
+        changed = self._look(every=announced)
         excused, self._excused = self._excused or announced, False
-        if found and self._events is not None and not excused:
+        if changed and self._events is not None and not excused:
             if self._announced(GRACE):
                 self._look(every=True)
             elif not self._stop.is_set():
@@ -176,20 +162,21 @@ class Saves:
     def _announced(self, seconds: float) -> bool:
         """Whether an event comes within that time that has to do with the files."""
         end = time.monotonic() + seconds
-        step = int(STEP * 1000)
         while self._events is not None and not self._stop.is_set():
-            left = max(int((end - time.monotonic()) * 1000), 1)
             try:
-                found = self._events.watch(50, step, left, self._stop)
+                changes = next(self._events)
+            except StopIteration:
+                if not self._stop.is_set():
+                    self._poll_from_now("its events ended")
+                return not self._stop.is_set()
             except (OSError, RuntimeError) as error:
                 self._poll_from_now(f"its events cannot be had: {error}")
                 return True
-            if isinstance(found, set):
-                # Each is looked at: one of them may say that the folder itself is gone.
-                concerned = [self._concerns(path) for _, path in found]
-                if any(concerned):
-                    return True
-            if time.monotonic() >= end or found == "signal":
+            # A list, so that each is looked at: one may say that the folder itself is gone.
+            concerns = [self._concerns(path) for _, path in changes]
+            if any(concerns):
+                return True
+            if time.monotonic() >= end:
                 return False
         return False
 
@@ -204,7 +191,7 @@ class Saves:
     def _look(self, every: bool) -> bool:
         """Tell what is new; whether anything was. every: read files that look the same, too."""
         files: dict[str, str] = {}
-        found: dict[str, File] = {}
+        looks: dict[str, File] = {}
         now, seen = time.time(), time.perf_counter()
         for name in self.names:
             before = self._known[name]
@@ -213,14 +200,14 @@ class Saves:
             after = self._settled(name, before)
             if after.stamp != before.stamp:
                 self._fresh[name] = time.monotonic()
-            found[name] = after
+            looks[name] = after
             if not after.same(before):
                 files[name] = GONE if after.content is None and not after.fault else CHANGED
             elif after.stamp != before.stamp and after.stamp:
                 files[name] = TOUCHED
         if files and not self._stop.is_set():
             self._tell(Save(files, now, seen))
-        self._known.update(found)  # not before it is told
+        self._known.update(looks)  # not before it is told
         return bool(files)
 
     def _may_differ(self, name: str, before: File) -> bool:
@@ -292,7 +279,7 @@ class Saves:
             self._polling("the folder is not there")
             return
         try:
-            self._events = self._open([folder for folder, _, _ in self._watched])
+            self._events = self._open([folder for folder, _, _ in self._watched], self._stop)
         except (OSError, RuntimeError, ImportError) as error:
             self._poll_from_now(f"its events cannot be had: {error}")
             return
@@ -318,22 +305,3 @@ class Saves:
 def stamp(status: os.stat_result) -> tuple[int, ...]:
     """What a save changes even where it leaves the content as it was."""
     return status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev
-
-
-def silent_file_system(path: Path, mounts: Path = Path("/proc/mounts")) -> str:
-    """The type of the file system, if it is one that sends no events; else "" (also: unknown)."""
-    try:
-        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError:
-        return ""
-    place, found, longest = os.path.realpath(path), "", -1
-    for line in lines:
-        fields = line.split()
-        if len(fields) < 3:
-            continue
-        for code, sign in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-            fields[1] = fields[1].replace(code, sign)
-        point = fields[1].rstrip("/")
-        if (place == point or place.startswith(f"{point}/")) and len(point) >= longest:
-            longest, found = len(point), fields[2]
-    return found if found in SILENT or found.startswith("fuse") else ""

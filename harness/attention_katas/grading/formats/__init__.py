@@ -1,39 +1,21 @@
-"""How results are written down: one module for each format, found by its being here.
+"""Formats of `kata grade --to`: one module for each, found by being in this folder.
 
-A format module has
-
-    SUMMARY   one line for `kata grade --help`
-    FILE      where it goes unless the caller says: a file name, or "$NAME" for the file that an
-              environment variable names (those are added to, never replaced), or "-"
-    CLASS     whether one document holds many students (else there is one for each student)
-
-    def render(results: Sequence[Result], about: About) -> str
-
-and its name is the module's. `results` have been shaped for the student's eyes already, unless the
-module sets TEACHER = True (a document that only the teacher reads). It may have
-
-    def check(about: About) -> None   raises KataError for what cannot be written, before judging
-    FOLDER = False                    a folder of one document for each student would be of no use
-
-The text is written as it is, in UTF-8, without translation of line ends. render raises
-CouldNotGrade where something could not be graded and the reader of the format has no word for that:
-then there must be no document, not even an older one.
+A module has a constant `FORMAT`, a `GradeFormat`, and its name is the format's. docs/formats.md
+says who reads which, and how to add one.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
-import pkgutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import overload
 
 from attention_katas.errors import KataError
 from attention_katas.grading.formats._text import file_names
 from attention_katas.grading.results import FEEDBACK, NAMED, Result, redacted
+from attention_katas.render.registry import Format, Registry
 
 
 @dataclass(frozen=True)
@@ -57,20 +39,44 @@ class About:
         assert self.feedback in FEEDBACK, self.feedback
 
 
-def names() -> list[str]:
-    """Names of all formats, as they are typed."""
-    found = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(name.replace("_", "-") for name in found if not name.startswith("_"))
+def _nothing_to_check(about: About) -> None:
+    pass
 
 
-def load(name: str) -> ModuleType:
-    """The module of a format. Raises KataError for one that is not there."""
-    if name not in names():
-        raise KataError(
-            f"there is no format called {name!r}; there are {', '.join(names())}",
-            "kata grade --help",
-        )
-    return importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+@dataclass(frozen=True)
+class GradeFormat(Format):
+    """A format of `kata grade --to NAME`.
+
+    The document is written as it is, in UTF-8, without translation of line ends.
+
+    summary: one line for `kata grade --formats`.
+    file: where the document goes by default: a file name; "$NAME" for the file that an environment
+        variable names, which is added to and never replaced; or "-" for standard output.
+    render: turns results into the document. Raises CouldNotGrade where something could not be
+        graded and the reader has no word for that: then no document is written, and an older one is
+        removed.
+    holds_class: one document holds many students; else there is one for each student.
+    for_teacher: only the teacher reads it, so the results are not redacted.
+    folder: whether a folder with a document of each student is of use; by default it is for
+        formats that hold one student and go to a file.
+    check: called before anything is judged. Raises KataError for what cannot be written.
+    """
+
+    file: str
+    render: Callable[[Sequence[Result], About], str]
+    holds_class: bool = False
+    for_teacher: bool = False
+    folder: bool | None = None
+    check: Callable[[About], None] = _nothing_to_check
+
+    @property
+    def folder_is_of_use(self) -> bool:
+        if self.folder is None:
+            return not self.holds_class and not self.file.startswith(("$", "-"))
+        return self.folder
+
+
+REGISTRY = Registry(__name__, GradeFormat)
 
 
 def is_too_low(result: Result, fail_under: float | None) -> bool:
@@ -86,7 +92,7 @@ def place_of(name: str, file: str, about: About) -> str:
 
     Raises KataError where the environment does not say.
     """
-    usual: str = load(name).FILE
+    usual = REGISTRY.load(name).file
     if file or not usual.startswith("$"):
         return file or usual
     place = about.environment.get(usual[1:])
@@ -97,7 +103,7 @@ def place_of(name: str, file: str, about: About) -> str:
 
 def adds(name: str, place: str, about: About) -> bool:
     """Whether a format is added to what stands in its place, which others write to as well."""
-    usual: str = load(name).FILE
+    usual = REGISTRY.load(name).file
     return usual.startswith("$") and about.environment.get(usual[1:]) == place
 
 
@@ -113,7 +119,7 @@ def parts(
     if not is_folder(place):
         yield place, results
         return
-    suffix = Path(load(name).FILE).suffix
+    suffix = Path(REGISTRY.load(name).file).suffix
     safe = file_names([result.student.id for result in results])
     for result in results:
         yield os.path.join(place, safe[result.student.id] + suffix), [result]
@@ -121,16 +127,16 @@ def parts(
 
 def check(name: str, students: int, about: About, place: str = "") -> None:
     """Before anything is judged: can the format hold that many? Raises KataError."""
-    module = load(name)
+    checked = REGISTRY.load(name)
     if is_folder(place):
-        if module.CLASS:
-            raise KataError(f"{name} holds a class in one file", f"--to {name}={module.FILE}")
-        if not getattr(module, "FOLDER", not module.FILE.startswith(("$", "-"))):
+        if checked.holds_class:
+            raise KataError(f"{name} holds a class in one file", f"--to {name}={checked.file}")
+        if not checked.folder_is_of_use:
             raise KataError(
                 f"{name} is for one submission: a folder of them would be of no use",
                 f"--to text={place}",
             )
-    elif not module.CLASS and students != 1:
+    elif not checked.holds_class and students != 1:
         folder = ", or a folder for one document each: --to text=feedback/"
         raise KataError(
             f"{name} holds one submission, and here are {students}",
@@ -139,18 +145,14 @@ def check(name: str, students: int, about: About, place: str = "") -> None:
     for option, path in about.given.items():
         if not path.is_file():
             raise KataError(f"--{option}: there is no file {path}")
-    if hasattr(module, "check"):
-        module.check(about)
+    checked.check(about)
 
 
 def render(name: str, results: Sequence[Result], about: About) -> str:
     """All results in a format. Raises KataError when it cannot hold them."""
-    module = load(name)
     check(name, len(results), about)
-    if not getattr(module, "TEACHER", False):
-        results = _Shaped(results, about.feedback)
-    text: str = module.render(results, about)
-    return text
+    chosen = REGISTRY.load(name)
+    return chosen.render(results if chosen.for_teacher else _Shaped(results, about.feedback), about)
 
 
 class _Shaped(Sequence[Result]):

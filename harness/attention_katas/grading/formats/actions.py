@@ -10,14 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from attention_katas.grading.formats import About, is_too_low
+from attention_katas.grading.formats import About, GradeFormat, is_too_low
 from attention_katas.grading.formats._text import block, line
 from attention_katas.grading.formats._words import account, heading
 from attention_katas.grading.results import Item, Result
-
-SUMMARY = "step summary of GitHub Actions"
-FILE = "$GITHUB_STEP_SUMMARY"
-CLASS = False
 
 MOST_BYTES = 512 * 1024
 
@@ -64,3 +60,11 @@ def _row(item: Item) -> str:
 def _escaped(text: str) -> str:
     """One line that Markdown shows as it is."""
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~&@$])", r"\\\1", line(text, 2000))
+
+
+FORMAT = GradeFormat(
+    summary="step summary of GitHub Actions",
+    file="$GITHUB_STEP_SUMMARY",
+    holds_class=False,
+    render=render,
+)

@@ -17,15 +17,11 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from attention_katas.grading.formats import About, is_too_low
+from attention_katas.grading.formats import About, GradeFormat, is_too_low
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats._words import OURS, out_of, why
 from attention_katas.grading.results import Item, Result
 from attention_katas.verdict import data as v
-
-SUMMARY = "annotations of GitHub Actions, on standard output"
-FILE = "-"
-CLASS = False
 
 MOST_ERRORS = 10
 MOST_SOURCE = 1 << 20
@@ -104,3 +100,11 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+FORMAT = GradeFormat(
+    summary="annotations of GitHub Actions, on standard output",
+    file="-",
+    holds_class=False,
+    render=render,
+)

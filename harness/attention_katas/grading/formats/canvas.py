@@ -17,7 +17,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from attention_katas.errors import KataError
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._sheet import (
     Sheet,
     absent,
@@ -30,11 +30,6 @@ from attention_katas.grading.formats._sheet import (
 )
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.results import Result, Student
-
-SUMMARY = "gradebook CSV of Canvas"
-FILE = "canvas.csv"
-CLASS = True
-TEACHER = True
 
 _IDS = {"ID": "canvas", "SIS User ID": "sis", "SIS Login ID": "login"}
 _WITH_ID = re.compile(r"(?P<title>.*\S)\s+\(\d+\)$", re.DOTALL)
@@ -155,3 +150,13 @@ def _keys(book: Sheet, student: Student) -> Iterator[tuple[int, str]]:
         yield 0, student.name
         first, _, last = student.name.rpartition(" ")
         yield 0, f"{last}, {first}" if first else ""
+
+
+FORMAT = GradeFormat(
+    summary="gradebook CSV of Canvas",
+    file="canvas.csv",
+    holds_class=True,
+    for_teacher=True,
+    render=render,
+    check=check,
+)

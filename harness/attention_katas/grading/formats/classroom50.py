@@ -17,15 +17,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from attention_katas.errors import CouldNotGrade, KataError
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats._words import why
 from attention_katas.grading.results import Item, Result
-
-SUMMARY = "result.json of Classroom 50"
-FILE = "result.json"
-CLASS = False
-FOLDER = False  # the environment speaks of one submission
 
 # When the submission was made stands in its tag: "submit/2026-06-01T14-32-05Z-a1b2c3d".
 _TAG = re.compile(r"submit/(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z")
@@ -92,3 +87,12 @@ def _test(item: Item) -> dict[str, Any]:
         "hint": why(item),
         "seconds": round(item.verdict.seconds, 3),
     }
+
+
+FORMAT = GradeFormat(
+    summary="result.json of Classroom 50",
+    file="result.json",
+    holds_class=False,
+    folder=False,  # the environment speaks of one submission
+    render=render,
+)

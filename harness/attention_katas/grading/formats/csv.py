@@ -9,16 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._sheet import cell, written
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.results import Result
 from attention_katas.verdict import data as v
-
-SUMMARY = "a table of the class, for a spreadsheet"
-FILE = "grades.csv"
-CLASS = True
-TEACHER = True
 
 # What a spreadsheet is to say of katas that were not simply graded.
 _WORDS = {
@@ -85,3 +80,12 @@ def _reason(verdict: v.Verdict) -> str:
 
 def _which(names: Sequence[str], everything: int) -> str:
     return f"all {everything} katas" if len(names) == everything > 1 else ", ".join(names)
+
+
+FORMAT = GradeFormat(
+    summary="a table of the class, for a spreadsheet",
+    file="grades.csv",
+    holds_class=True,
+    for_teacher=True,
+    render=render,
+)

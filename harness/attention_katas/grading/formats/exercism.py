@@ -11,15 +11,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._text import block, line
 from attention_katas.grading.formats._words import account, reason
 from attention_katas.grading.results import Item, Result
 from attention_katas.verdict import data as v
 
-SUMMARY = "results.json of an Exercism test runner"
-FILE = "results.json"
-CLASS = False
 MOST_OUTPUT = 500
 _CUT = "Output was truncated. Please limit to 500 chars\n"
 
@@ -57,3 +54,11 @@ def _test(item: Item, check: v.Check, katas: int) -> dict[str, Any]:
     if printed:
         test["output"] = printed
     return test
+
+
+FORMAT = GradeFormat(
+    summary="results.json of an Exercism test runner",
+    file="results.json",
+    holds_class=False,
+    render=render,
+)

@@ -17,14 +17,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from attention_katas.errors import CouldNotGrade
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._text import block, line
 from attention_katas.grading.formats._words import account, heading
 from attention_katas.grading.results import Item, Result
-
-SUMMARY = "results.json of Gradescope"
-FILE = "results.json"
-CLASS = False
 
 
 def render(results: Sequence[Result], about: About) -> str:
@@ -59,3 +55,11 @@ def _test(number: int, item: Item) -> dict[str, Any]:
         "visibility": "visible",
         "extra_data": {"kata": item.kata, "outcome": item.verdict.outcome},
     }
+
+
+FORMAT = GradeFormat(
+    summary="results.json of Gradescope",
+    file="results.json",
+    holds_class=False,
+    render=render,
+)

@@ -6,12 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.results import Result
 
-SUMMARY = "everything, for programs"
-FILE = "-"
-CLASS = True
 SCHEMA = 1
 
 
@@ -45,3 +42,11 @@ def _one(result: Result) -> dict[str, Any]:
             for item in result.items
         ],
     }
+
+
+FORMAT = GradeFormat(
+    summary="everything, for programs",
+    file="-",
+    holds_class=True,
+    render=render,
+)

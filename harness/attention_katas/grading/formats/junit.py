@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.results import Result
-from attention_katas.render import junit
-
-SUMMARY = "JUnit XML, for GitLab, Jenkins and others"
-FILE = "junit.xml"
-CLASS = False
+from attention_katas.render.formats import junit
 
 
 def render(results: Sequence[Result], about: About) -> str:
@@ -23,3 +19,11 @@ def render(results: Sequence[Result], about: About) -> str:
         for item in items
     ]
     return junit.render([item.verdict for item in items], facts)
+
+
+FORMAT = GradeFormat(
+    summary="JUnit XML, for GitLab, Jenkins and others",
+    file="junit.xml",
+    holds_class=False,
+    render=render,
+)

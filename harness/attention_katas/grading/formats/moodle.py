@@ -28,17 +28,12 @@ from dataclasses import dataclass
 from jinja2 import Environment
 
 from attention_katas.errors import KataError
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._sheet import Sheet, absent, changes, number, placed, read
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats.text import LAST, lines
 from attention_katas.grading.results import Result, Student, redacted
 from attention_katas.render import templates
-
-SUMMARY = "grading worksheet of Moodle, filled in"
-FILE = "moodle.csv"
-CLASS = True
-TEACHER = True
 
 MOST_COMMENT = 20_000  # Excel holds 32,767 characters in a cell
 
@@ -214,3 +209,13 @@ def _keys(student: Student, mails: Sequence[int]) -> Iterator[tuple[int, str]]:
     for column in mails:
         yield column, student.ids.get("email", "")
         yield column, student.id
+
+
+FORMAT = GradeFormat(
+    summary="grading worksheet of Moodle, filled in",
+    file="moodle.csv",
+    holds_class=True,
+    for_teacher=True,
+    render=render,
+    check=check,
+)

@@ -11,14 +11,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._text import block, line
 from attention_katas.grading.formats._words import OURS, account, heading
 from attention_katas.grading.results import Item, Result
-
-SUMMARY = "results.json of an external grader of PrairieLearn"
-FILE = "results.json"
-CLASS = False
 
 MOST_BYTES = 1_000_000
 
@@ -53,3 +49,11 @@ def _test(item: Item, limit: int) -> dict[str, Any]:
         "max_points": 0 if item.points is None else item.worth,
         "message": block(account(item), limit),
     }
+
+
+FORMAT = GradeFormat(
+    summary="results.json of an external grader of PrairieLearn",
+    file="results.json",
+    holds_class=False,
+    render=render,
+)

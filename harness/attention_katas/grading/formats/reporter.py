@@ -22,15 +22,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from attention_katas.errors import KataError
-from attention_katas.grading.formats import About, is_too_low
+from attention_katas.grading.formats import About, GradeFormat, is_too_low
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats._words import OURS, counted, why
 from attention_katas.grading.results import Item, Result
 from attention_katas.verdict import data as v
-
-SUMMARY = "outputs for the autograding reporter of GitHub Classroom"
-FILE = "$GITHUB_OUTPUT"
-CLASS = False
 
 # The system takes 128 KiB for one variable, and base64 makes four letters of three.
 MOST_BYTES = 64_000
@@ -80,3 +76,11 @@ def _document(item: Item, red: bool, limit: int) -> dict[str, Any]:
 def _test(name: str, status: str, limit: int) -> dict[str, Any]:
     name = line(name, limit) or "check"
     return {"name": name, "status": status, "score": int(status == "pass"), "line_no": 0}
+
+
+FORMAT = GradeFormat(
+    summary="outputs for the autograding reporter of GitHub Classroom",
+    file="$GITHUB_OUTPUT",
+    holds_class=False,
+    render=render,
+)

@@ -10,15 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, chop_cells
 
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._text import line
 from attention_katas.grading.formats._words import Lines, heading, story
 from attention_katas.grading.results import Item, Result
 from attention_katas.verdict import data as v
-
-SUMMARY = "plain text for a student; text=FOLDER/ for a class"
-FILE = "feedback.txt"
-CLASS = False
 
 WIDTH = 80
 LAST = "Written by kata grade."
@@ -67,3 +63,11 @@ def _hint(item: Item) -> Lines:
     if item.verdict.outcome == v.NOT_STARTED:
         return [(2, f"begin: kata show {item.kata}")]
     return [(2, f"hint: kata hint {item.kata}")] if item.verdict.checks else []
+
+
+FORMAT = GradeFormat(
+    summary="plain text for a student; text=FOLDER/ for a class",
+    file="feedback.txt",
+    holds_class=False,
+    render=render,
+)

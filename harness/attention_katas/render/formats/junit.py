@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as xml
 
+from attention_katas.render.formats import RunFormat
 from attention_katas.verdict import data as v
 
 # What XML 1.0 cannot hold, and the control characters that it can.
@@ -67,3 +68,6 @@ def _kind(outcome: str) -> str:
 
 def _text(text: str) -> str:
     return _UNHOLDABLE.sub("?", text)
+
+
+FORMAT = RunFormat("JUnit XML, for GitLab, Jenkins and others", render)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import date
 
+from attention_katas.render.formats import RunFormat
 from attention_katas.verdict.data import SCHEMA_VERSION, Verdict, exit_code
 
 
@@ -18,3 +19,6 @@ def render(verdicts: Sequence[Verdict], on: date | None = None) -> str:
         "verdicts": [verdict.to_dict() for verdict in verdicts],
     }
     return json.dumps(document, indent=2)
+
+
+FORMAT = RunFormat("the verdicts as JSON, for programs", lambda verdicts: render(verdicts) + "\n")
