@@ -117,6 +117,7 @@ def test_each_panel_draws_the_right_solution(page):
 
 def test_the_query_is_dragged(page):
     page.open()
+    page.tab.locator("#lookup .plane").first.scroll_into_view_if_needed()
     plane = page.tab.locator("#lookup .plane").first.bounding_box()
     handle = page.tab.locator('[data-handle="query"] .grip').bounding_box()
     page.tab.mouse.move(handle["x"] + 12, handle["y"] + 12)

@@ -139,7 +139,7 @@ def test_while_judging_the_old_verdict_is_marked_as_old(drive):
         d.watched.bench.go_on.set()
         await d.idle()
         assert not d.app.query_one("#text").has_class("old")
-        assert "no check changed since the run before" in d.text("text")
+        assert "no check changed since the last run" in d.text("text")
 
     drive(story, softmax=HALF)
 
@@ -352,7 +352,7 @@ def test_lines_and_commands(lines):
     assert plain.obey("s\n")
     assert "one right answer among many" in printed()
     assert plain.obey("h\n")
-    assert "hint does nothing now" in printed()
+    assert "hint is not available now" in printed()
     assert plain.obey("l")
     assert "3 ✓ softmax" in printed()
     assert plain.obey("?")
@@ -361,7 +361,7 @@ def test_lines_and_commands(lines):
     assert "there is no kata called 'xyz'" in printed()
     assert plain.obey("x")
     assert plain.obey("no")
-    assert "nothing is reset" in printed()
+    assert "not reset" in printed()
     assert plain.obey("reset")
     assert plain.obey("y")
     assert "yours is kept as .kata" in printed().replace("\n", " ")
@@ -427,9 +427,9 @@ def test_lines_with_the_real_judge(space):  # noqa: F811
     )
     try:
         with reading(process) as until:
-            until("✗ Sums to one along the axis that dim names")
+            until("✗ Sums to one along dim, not always")
             atomically(space / "softmax.py", RIGHT)
-            until("check 4 passes now: Sums to one along the axis")
+            until("check 4 passes now: Sums to one along dim")
             text = until("next:  n for mask")
             assert "softmax  passed  17 of 17" in text
             assert "\x1b" not in text
@@ -519,7 +519,7 @@ def test_a_terminal_that_cannot_be_drawn_on_gets_lines(space):  # noqa: F811
         timeout=60,
         encoding="utf-8",
     )
-    child.expect("this terminal cannot be drawn on, so lines are printed, as with --plain")
+    child.expect("this terminal cannot show a full screen, so lines are printed, as with --plain")
     child.expect("dot_product.py is still the stub")
     child.sendintr()
     child.expect("kata: stopped watching")

@@ -1,4 +1,4 @@
-"""`kata watch` on a screen of its own."""
+"""`kata watch` as a full-screen application."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from attention_katas.watch import view
 from attention_katas.watch.editor import Editor, editor
 from attention_katas.watch.session import News, Session
 
-SLOW_SECONDS = 2.0  # of judging, after which it is said how long it takes
-# What the body shows.
+SLOW_SECONDS = 2.0  # of judging, after which the status shows the elapsed time
+# Contents of the body.
 VERDICT, LIST, ROUND, SOLUTION = "verdict", "list", "round", "solution"
 
 
 class WatchApp(App[None], inherit_bindings=False):
-    """The screen: where you stand, the verdict, what was seen, and the keys that do something.
+    """The screen: progress, the verdict, the status line, and the available keys.
 
-    start: called once the screen is there; begins to watch and to judge. complete: what makes the
-    commands in a next step whole.
+    start: called once the screen is drawn; begins to watch and to judge.
+    complete: adds the options of this session to the commands in a next step.
     """
 
     CSS = """
@@ -64,8 +64,8 @@ class WatchApp(App[None], inherit_bindings=False):
         *(Binding(key, f"do('{action}')", show=False) for action, key in view.KEYS.items()),
     ]
 
-    class Told(Message):
-        """Something happened in the session, which has threads of its own."""
+    class Notified(Message):
+        """News of the session, which has threads of its own."""
 
         def __init__(self, news: News) -> None:
             super().__init__()
@@ -87,9 +87,9 @@ class WatchApp(App[None], inherit_bindings=False):
         session.tell = self._hear
 
     def _hear(self, news: News) -> None:
-        """From any thread, and perhaps when the screen is gone already."""
+        """Called from any thread, perhaps after the screen has closed."""
         with contextlib.suppress(RuntimeError):
-            self.post_message(self.Told(news))
+            self.post_message(self.Notified(news))
 
     def compose(self) -> ComposeResult:
         yield Static(id="top")
@@ -101,7 +101,7 @@ class WatchApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         self.query_one("#body").focus()
         self.draw()
-        # Else the terminal would stay as it is drawn. (Not so when it hangs up: it is gone then.)
+        # Without a handler SIGTERM would leave the terminal in full-screen mode.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
         self.call_after_refresh(self._begin)
@@ -114,10 +114,10 @@ class WatchApp(App[None], inherit_bindings=False):
     def on_resize(self, _: Resize) -> None:
         self.call_after_refresh(self.draw)
 
-    def on_watch_app_told(self, message: Told) -> None:
-        """Any news: draw again. A new verdict is what the learner wants to see.
+    def on_watch_app_notified(self, message: Notified) -> None:
+        """Draw again, and show the verdict when judging begins.
 
-        What was scrolled to stays in sight from save to save, until the kata passes.
+        The scroll position stays from save to save, until the kata passes.
         """
         if not self.is_drawn:
             return
@@ -129,18 +129,18 @@ class WatchApp(App[None], inherit_bindings=False):
             self.showing, self.asking, self._seen = VERDICT, False, session.kata.name
         self.draw()
         if kind == s.VERDICT and session.passed and self.showing == VERDICT:
-            # What carries forward stands at the end.
+            # "What carries forward" is at the end.
             self.call_after_refresh(body.scroll_end, animate=False)
 
     # Drawing.
 
     @property
     def is_drawn(self) -> bool:
-        """The screen is there: not only soon, and still. Threads and timers do not know."""
+        """Whether all parts of the screen exist; threads and timers call before and after that."""
         return all(self.query(f"#{part}") for part in ("top", "body", "text", "status", "keys"))
 
     def draw(self) -> None:
-        """Everything, from what the session knows."""
+        """Draw all parts from the state of the session."""
         if not self.is_drawn:
             return
         self._draw_top()
@@ -185,27 +185,27 @@ class WatchApp(App[None], inherit_bindings=False):
         body.update(text)
 
     def status(self) -> Text:
-        """What was seen and what is under way, in a line or two."""
+        """The last save and the running work, in one or two lines."""
         session, parts = self.session, []
         if not session.warm:
             parts.append("warming up ...")
         elif session.in_round and session.busy:
             parts.append(f"judging {session.busy.name} ...")
         elif session.judging:
-            says = "judging ..." if session.verdict is None else "judging ... (old verdict shown)"
-            taken = time.monotonic() - session.since if session.since else 0.0
-            if taken >= SLOW_SECONDS:
-                says += f", for {taken:.0f} s: a call may take 10 s"
-            parts.append(says)
+            status = "judging ..." if session.verdict is None else "judging ... (old verdict shown)"
+            seconds = time.monotonic() - session.since if session.since else 0.0
+            if seconds >= SLOW_SECONDS:
+                status += f", for {seconds:.0f} s: a call may take 10 s"
+            parts.append(status)
         if session.same_at is not None:
             parts.append(f"saw a save at {view.clock(session.same_at)}, nothing changed")
         elif session.saved_at is not None:
-            seen = f"last save seen {view.clock(session.saved_at)}"
+            save = f"last save seen {view.clock(session.saved_at)}"
             if session.milliseconds is not None and not session.judging:
-                seen += f", judged in {session.milliseconds:.0f} ms"
-                counted = view.count_changes(session.changes)
-                seen += f": {counted}" if counted else ""
-            parts.append(seen)
+                save += f", judged in {session.milliseconds:.0f} ms"
+                counts = view.count_changes(session.changes)
+                save += f": {counts}" if counts else ""
+            parts.append(save)
         elif session.warm and not session.judging:
             parts.append(f"watching {session.space.shown(session.kata)}")
         line = Text("; ".join(parts), "dim")
@@ -216,24 +216,24 @@ class WatchApp(App[None], inherit_bindings=False):
         return line
 
     def footer(self) -> Text:
-        """The keys that do something now, and no others."""
+        """The keys that are available now."""
         if self.asking:
-            question = f"Reset {self.session.kata.file}? Yours is kept in .kata/backups/."
+            question = f"Reset {self.session.kata.file}? Your file is saved in .kata/backups/."
             return view.key_lines([("y", "yes"), ("n", "no")], self.size.width - 2, question)
-        found = view.keys(self.session)
+        keys = view.keys(self.session)
         if self.showing == LIST:
             count = min(len(self.session.catalog.ready), 9)
-            found = [(f"1-{count}", "go there"), ("esc", "back"), ("q", "quit")]
+            keys = [(f"1-{count}", "go there"), ("esc", "back"), ("q", "quit")]
         elif self.showing != VERDICT:
-            found = [("esc", "back"), *found]
+            keys = [("esc", "back"), *keys]
         if self._scrolls:
-            found = [*found[:-1], ("↑↓", "scroll"), found[-1]]
-        return view.key_lines(found, self.size.width - 2)
+            keys = [*keys[:-1], ("↑↓", "scroll"), keys[-1]]
+        return view.key_lines(keys, self.size.width - 2)
 
     # Doing.
 
     def on_key(self, event: Key) -> None:
-        """Answers to what is asked; everything else waits for the answer."""
+        """Answer an open question, or go to a kata of the list by its number."""
         if self.asking:
             event.stop()
             event.prevent_default()
@@ -249,7 +249,7 @@ class WatchApp(App[None], inherit_bindings=False):
                 self.draw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now."""
+        """Whether an action is available now."""
         if action == "do":
             if self.asking:
                 return False
@@ -301,7 +301,7 @@ class WatchApp(App[None], inherit_bindings=False):
         body.scroll_relative(y=pages * max(body.size.height - 1, 1), animate=False)
 
     def _handle_exception(self, error: Exception) -> None:
-        """A fault of ours: end, and let it be told as those of the other commands are."""
+        """A fault of ours: end the screen; `run` raises the error."""
         self.fault = self.fault or error
         super()._handle_exception(error)
         self._exit_renderables.clear()
@@ -310,23 +310,23 @@ class WatchApp(App[None], inherit_bindings=False):
         self.exit()
 
     def open_file(self) -> None:
-        """The current file in the learner's editor, with this screen out of the way if need be."""
+        """Open the current file in an editor; suspend this screen if that needs the terminal."""
         session = self.session
-        shown = session.space.shown(session.kata)
-        found = editor(session.space.path(session.kata))
-        if found is None:
-            session.say(f"set $EDITOR to open it from here; the file is {shown}")
-        elif found.windowed:
-            session.say(found.start() or f"{shown} is opened in {found.name}")
+        path = session.space.shown(session.kata)
+        command = editor(session.space.path(session.kata))
+        if command is None:
+            session.say(f"set $EDITOR to open files from here; the file is {path}")
+        elif command.windowed:
+            session.say(command.start() or f"{path} opens in {command.name}")
         else:
-            self._edit_here(found, shown)
+            self._edit_here(command, path)
 
-    def _edit_here(self, found: Editor, shown: str) -> None:
+    def _edit_here(self, command: Editor, path: str) -> None:
         try:
             with self.suspend():
-                problem = found.start()
+                problem = command.start()
         except SuspendNotSupported:
-            problem = f"{found.name} cannot be run from here; the file is {shown}"
+            problem = f"{command.name} cannot be run from here; the file is {path}"
         self.refresh(layout=True)
         if problem:
             self.session.say(problem)
@@ -335,7 +335,7 @@ class WatchApp(App[None], inherit_bindings=False):
 def run(
     session: Session, start: Callable[[], None], complete: Callable[[str], str], mouse: bool
 ) -> None:
-    """Until the learner quits. Raises what went wrong, once the terminal is as it was."""
+    """Run until the learner quits. Raises a fault of the screen once the terminal is restored."""
     app = WatchApp(session, start, complete)
     app.run(mouse=mouse)
     if app.fault is not None:

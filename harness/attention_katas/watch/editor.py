@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# Editors with a window of their own: they leave the terminal alone.
+# Editors with a window of their own: they do not use the terminal.
 WINDOWED = {
     "atom", "bbedit", "code", "code-insiders", "codium", "cursor", "gedit", "geany",
     "gnome-text-editor", "gvim", "idea", "kate", "kwrite", "mate", "mousepad", "notepad",
@@ -24,7 +24,11 @@ WAITS = {"--wait", "-w"}
 
 @dataclass(frozen=True)
 class Editor:
-    """A command that opens a file. windowed: it does not need this terminal."""
+    """A command that opens a file.
+
+    words: the command line.
+    windowed: whether the editor has a window of its own and does not need this terminal.
+    """
 
     words: tuple[str, ...]
     windowed: bool
@@ -34,7 +38,7 @@ class Editor:
         return name_of(self.words[0])
 
     def start(self) -> str:
-        """Run it; until it ends, if it needs the terminal. Returns what went wrong, or ""."""
+        """Start the editor; if it needs the terminal, wait for its end. Returns a problem or ""."""
         try:
             if self.windowed:
                 subprocess.Popen(
@@ -52,17 +56,18 @@ class Editor:
 
 
 def editor(path: Path, environment: Mapping[str, str] = os.environ) -> Editor | None:
-    """$VISUAL, the VS Code whose terminal this is, $EDITOR, or what is usually there."""
+    """The editor: $VISUAL, VS Code if this is its terminal, $EDITOR, or a usual one that exists."""
     inside = environment.get("TERM_PROGRAM") == "vscode" and shutil.which("code")
-    for asked in (environment.get("VISUAL"), "code" if inside else "", environment.get("EDITOR")):
+    commands = (environment.get("VISUAL"), "code" if inside else "", environment.get("EDITOR"))
+    for command in commands:
         try:
-            words = shlex.split(asked or "", posix=os.name != "nt")
+            words = shlex.split(command or "", posix=os.name != "nt")
         except ValueError:
             continue
         if words:
             return _command(words, path)
-    found = next((name for name in USUAL if shutil.which(name)), None)
-    return _command([found], path) if found else None
+    usual = next((name for name in USUAL if shutil.which(name)), None)
+    return _command([usual], path) if usual else None
 
 
 def _command(words: list[str], path: Path) -> Editor:

@@ -1,7 +1,7 @@
-"""`kata watch --plain`: lines that follow each other, nothing is ever drawn over.
+"""`kata watch --plain`: prints lines and never redraws.
 
-For screen readers, dumb terminals, logs and pipes. Commands are lines on standard input. At its end
-the watch ends if it was a terminal; a pipe or a file that ends is no wish to stop.
+For screen readers, dumb terminals, logs and pipes. Commands are lines on standard input. The end
+of a terminal's input ends the watch; the end of a pipe or file does not.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WORDS = {word: action for action, key in view.KEYS.items() for word in (key, act
 
 
 class Plain:
-    """Prints the news of a session as they come, and obeys lines."""
+    """Prints the news of a session, and carries out commands."""
 
     def __init__(self, session: Session, screen: Screen) -> None:
         self.session, self.screen = session, screen
@@ -36,17 +36,17 @@ class Plain:
         session.tell = self.hear
 
     def hear(self, news: News) -> None:
-        """From any thread."""
+        """Print news; called from any thread."""
         self._write(lambda out: self._print(out, news))
 
     def _write(self, write: Callable[[Screen], None]) -> None:
-        """What cannot be printed any more, since nobody reads it, ends the watch."""
+        """Print; a closed output ends the watch."""
         if self._broken:
             return
         try:
             with self._printing:
                 write(self.screen)
-        except (OSError, ValueError, SystemExit):  # rich makes the last of a closed pipe
+        except (OSError, ValueError, SystemExit):  # rich raises SystemExit for a closed pipe
             self._broken = True
             os.kill(os.getpid(), signal.SIGTERM)  # SIGINT may be ignored in a script
 
@@ -73,21 +73,21 @@ class Plain:
 
     def welcome(self) -> None:
         session = self.session
-        shown = session.space.shown(session.kata)
-        told = f"watching {shown}; {view.done(session)}; ? and Enter lists what you can type"
-        self._write(lambda out: out.line(told))
+        path = session.space.shown(session.kata)
+        message = f"watching {path}; {view.done(session)}; type ? and Enter for the commands"
+        self._write(lambda out: out.line(message))
         if session.notice:
             self._write(lambda out: out.line(session.notice))
 
     def obey(self, line: str) -> bool:
-        """Do what a line asks for; whether to go on."""
+        """Carry out a command; returns whether to go on."""
         word = line.strip().lower()
         if self.asking:
             self.asking = False
             if word in ("y", "yes"):
                 self.session.reset()
             else:
-                self._write(lambda out: out.line("nothing is reset"))
+                self._write(lambda out: out.line("not reset"))
             return True
         if not word:
             return True
@@ -99,7 +99,9 @@ class Plain:
         elif action is None:
             self._go_to(word)
         elif action not in self.session.available():
-            self._write(lambda out: out.line(f"{action} does nothing now; ? lists what does"))
+            self._write(
+                lambda out: out.line(f"{action} is not available now; type ? for the commands")
+            )
         else:
             self._do(action)
         return True
@@ -110,8 +112,8 @@ class Plain:
             numbered = word.isdecimal() and 0 < int(word) <= len(ready)
             kata = ready[int(word) - 1] if numbered else self.session.catalog[word]
         except NoSuchKata as error:
-            said = error.message
-            self._write(lambda out: out.line(f"{said}; ? and Enter lists what you can type"))
+            message = error.message
+            self._write(lambda out: out.line(f"{message}; type ? and Enter for the commands"))
             return
         if kata.ready:
             self.session.go(kata)
@@ -139,21 +141,22 @@ class Plain:
             self._open()
         elif action == s.RESET:
             self.asking = True
-            question = f"reset {session.kata.file}? Yours is kept in .kata/backups/. y or n"
+            question = f"reset {session.kata.file}? Your file is saved in .kata/backups/. y or n"
             self._write(lambda out: out.line(question))
 
     def _open(self) -> None:
         session = self.session
-        shown = session.space.shown(session.kata)
-        found = editor(session.space.path(session.kata))
-        if found is None:
-            self._write(lambda out: out.line(f"set $EDITOR to open it from here; it is {shown}"))
+        path = session.space.shown(session.kata)
+        command = editor(session.space.path(session.kata))
+        if command is None:
+            message = f"set $EDITOR to open files from here; the file is {path}"
+            self._write(lambda out: out.line(message))
             return
-        with self._printing if not found.windowed else contextlib.nullcontext():
-            problem = found.start()
-        said = problem or f"{shown} is opened in {found.name}" if found.windowed else problem
-        if said:
-            self._write(lambda out: out.line(said))
+        with self._printing if not command.windowed else contextlib.nullcontext():
+            problem = command.start()
+        message = problem or (f"{path} opens in {command.name}" if command.windowed else "")
+        if message:
+            self._write(lambda out: out.line(message))
 
     def _help(self, out: Screen) -> None:
         for key, label in view.keys(self.session):
@@ -162,7 +165,7 @@ class Plain:
 
 
 def run(session: Session, screen: Screen, start: Callable[[], None]) -> None:
-    """Until q, Ctrl-C, SIGTERM, or the end of a terminal's input."""
+    """Run until q, Ctrl-C, SIGTERM, or the end of a terminal's input."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -182,7 +185,7 @@ def run(session: Session, screen: Screen, start: Callable[[], None]) -> None:
 
 
 def _obey_all(plain: Plain, lines: IO[str] | None) -> bool:
-    """Whether to go on when there are no more lines."""
+    """Carry out every line; returns whether to go on at the end of the input."""
     if lines is None or lines.closed:
         return True
     with contextlib.suppress(AttributeError, ValueError):
@@ -200,6 +203,6 @@ def _lines(lines: IO[str]) -> Iterable[str]:
 
 
 def _wait_for_ever() -> None:
-    waits = threading.Event()
-    while not waits.wait(1.0):  # with an end, so that Windows sees Ctrl-C
+    forever = threading.Event()
+    while not forever.wait(1.0):  # a wait without timeout ignores Ctrl-C on Windows
         pass

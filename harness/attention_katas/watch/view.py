@@ -1,4 +1,4 @@
-"""The words of `kata watch`, the same on its own screen and line by line."""
+"""The texts of `kata watch`, for the full screen and for `--plain`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from attention_katas.verdict import data as v
 from attention_katas.watch import session as s
 from attention_katas.watch.session import Change, Session
 
-CHANGES = 4  # so many lines at most for each kind
-ROOMY = 34  # rows in which all checks have a line of their own
+CHANGES = 4  # lines for each kind of change
+ROOMY = 34  # rows from which on every check has a line
 QUIET = (v.PASSED, v.NOT_REACHED, v.NOT_VERIFIED, v.NOT_WRITTEN)
 KEYS = {
     s.NEXT: "n",
@@ -48,7 +48,7 @@ LABELS = {
 
 
 class Body(Screen):
-    """The screens of `kata run`, below a line that says the kata and its outcome already."""
+    """The screens of `kata run`, without the heading: the top line has kata and outcome."""
 
     rows = 0
     hint_key = ""
@@ -57,17 +57,17 @@ class Body(Screen):
         self._facts(verdict)
 
     def checks(self, verdict: v.Verdict) -> None:
-        """In a low window only those that fail, so that what is behind them is in sight."""
+        """The checks; in a low window only those that fail, so that the diagnosis is visible."""
         failing = [c for c in verdict.checks if c.outcome not in QUIET]
         if not 0 < self.rows < ROOMY or not failing:
             super().checks(verdict)
             return
         for check in failing[:CHANGES]:
             self.item(self.signs.failed, "red", check.title)
-        counted = [(len(failing) - CHANGES, "more fail"), (verdict.passed, "pass")]
-        counted += [(verdict.total - verdict.passed - len(failing), "wait")]
-        told = ", ".join(f"{count} {what}" for count, what in counted if count > 0)
-        self.line(f"({told})", "dim", indent=4)
+        counts = [(len(failing) - CHANGES, "more fail"), (verdict.passed, "pass")]
+        counts += [(verdict.total - verdict.passed - len(failing), "wait")]
+        text = ", ".join(f"{count} {state}" for count, state in counts if count > 0)
+        self.line(f"({text})", "dim", indent=4)
         self.line()
 
     def _hint(self, cause: v.Cause, kata: Kata) -> str:
@@ -83,7 +83,7 @@ def clock(at: float) -> str:
 
 
 def current(screen: Screen, session: Session, hints: bool = True) -> None:
-    """The current kata: what changed, its verdict, and the hint that was asked for."""
+    """The current kata: changed checks, its verdict, and the open hint."""
     verdict = session.verdict
     if verdict is None:
         return
@@ -96,35 +96,35 @@ def current(screen: Screen, session: Session, hints: bool = True) -> None:
         hint(screen, session)
 
 
-def changes(screen: Screen, found: list[Change]) -> None:
-    """What is other than in the run before."""
-    if not found:
-        screen.line("no check changed since the run before", "dim", indent=2)
-    for passes, sign, style, says in (
+def changes(screen: Screen, changes: list[Change]) -> None:
+    """The checks whose outcome differs from the last run."""
+    if not changes:
+        screen.line("no check changed since the last run", "dim", indent=2)
+    for passes, sign, style, verb in (
         (True, screen.signs.passed, "green", "passes now"),
         (False, screen.signs.failed, "red", "fails again"),
     ):
-        these = [change for change in found if change.passes is passes]
-        for change in these[:CHANGES]:
-            screen.item(sign, style, f"check {change.number} {says}: {change.title}")
-        if len(these) > CHANGES:
-            verb = "pass now" if passes else "fail again"
-            screen.line(f"and {len(these) - CHANGES} more {verb}", "dim", indent=4)
+        group = [change for change in changes if change.passes is passes]
+        for change in group[:CHANGES]:
+            screen.item(sign, style, f"check {change.number} {verb}: {change.title}")
+        if len(group) > CHANGES:
+            plural = "pass now" if passes else "fail again"
+            screen.line(f"and {len(group) - CHANGES} more {plural}", "dim", indent=4)
 
 
-def count_changes(found: list[Change] | None) -> str:
-    """The same in a few words."""
+def count_changes(changes: list[Change] | None) -> str:
+    """How many checks changed, as in "2 pass now, 1 fails again"."""
     parts = []
-    for passes, one, more in ((True, "passes", "pass"), (False, "fails", "fail")):
-        count = sum(change.passes is passes for change in found or ())
+    for passes, singular, plural in ((True, "passes", "pass"), (False, "fails", "fail")):
+        count = sum(change.passes is passes for change in changes or ())
         again = "now" if passes else "again"
         if count:
-            parts.append(f"{count} {one if count == 1 else more} {again}")
+            parts.append(f"{count} {singular if count == 1 else plural} {again}")
     return ", ".join(parts)
 
 
 def next_step(session: Session, verdict: v.Verdict) -> str:
-    """What to do after this verdict, here, where a save is all that it takes."""
+    """The next step after this verdict, in keys of `kata watch`."""
     kata, file = session.kata, verdict.file
     if verdict.outcome == v.PASSED:
         following = session.following
@@ -147,7 +147,7 @@ def next_step(session: Session, verdict: v.Verdict) -> str:
 
 
 def hint(screen: Screen, session: Session) -> None:
-    """The rung that was asked for."""
+    """The open hint."""
     if session.hint is None:
         return
     level, rungs, title, text = session.hint
@@ -169,7 +169,7 @@ def solution(screen: Screen, kata: Kata) -> None:
 
 
 def kata_list(screen: Screen, session: Session) -> None:
-    """Every kata with its number, what it is about, and where it stands."""
+    """Every kata with its number, blurb and progress."""
     screen.line()
     screen.line(done(session), "bold")
     screen.line()
@@ -180,22 +180,22 @@ def kata_list(screen: Screen, session: Session) -> None:
         here = "  (here)" if kata == session.kata else ""
         name = Text.assemble(f"{number} ", (f"{sign} ", style), (kata.name.ljust(widest), "bold"))
         state = session.states.get(kata.name)
-        stands = f"{state.name}: {state.detail}" if state else ""
+        progress = f"{state.name}: {state.detail}" if state else ""
         if screen.out.width >= 72:
             screen.line(name.append(f"  {kata.blurb}{here}"), indent=2)
-            screen.line(stands, "dim", indent=8 + widest)
+            screen.line(progress, "dim", indent=8 + widest)
         else:
             screen.line(name.append(here), indent=2)
             screen.line(kata.blurb, indent=6)
-            screen.line(stands, "dim", indent=6)
+            screen.line(progress, "dim", indent=6)
     screen.line()
 
 
 def round_of_all(screen: Screen, session: Session) -> None:
-    """How far judging every kata has come, or what came of it."""
+    """Judging of every kata: the verdicts so far, and the kata being judged."""
     if session.round:
         screen.summary(session.round)
-        failing = [one for one in session.round if one.outcome != v.PASSED]
+        failing = [verdict for verdict in session.round if verdict.outcome != v.PASSED]
         if not session.in_round:
             screen.next_step(
                 f"esc, then save {failing[0].file} or go to {failing[0].kata}"
@@ -215,7 +215,7 @@ def done(session: Session) -> str:
 
 
 def sign_of(session: Session, kata: Kata, glyphs: Glyphs) -> tuple[str, str]:
-    """Where a kata stands, as a sign and its style."""
+    """The progress of a kata as a sign and its style."""
     state = session.states.get(kata.name)
     if state and state.name == DONE:
         return glyphs.passed, "green"
@@ -243,9 +243,9 @@ def as_text(
     complete: Callable[[str], str],
     rows: int = 0,
 ) -> Text:
-    """What `write` puts on a screen of that width, as one text with its colours.
+    """The output of `write` on a screen of `width` columns, as one text with colours.
 
-    rows: how many can be seen at once.
+    rows: the height of the window.
     """
     out = Console(
         file=io.StringIO(),
@@ -272,14 +272,14 @@ def as_text(
 
 
 def keys(session: Session) -> list[tuple[str, str]]:
-    """The keys that do something now, and what they do."""
+    """The available keys and their labels."""
     return [(KEYS[action], LABELS[action]) for action in session.available()]
 
 
-def key_lines(found: list[tuple[str, str]], width: int, question: str = "") -> Text:
-    """Keys and what they do, in as many lines as it takes; no key is parted from its word."""
+def key_lines(keys: list[tuple[str, str]], width: int, question: str = "") -> Text:
+    """Keys and labels in lines of at most `width` columns; a key and its label stay together."""
     line, lines = Text(question, "bold"), []
-    for key, label in found:
+    for key, label in keys:
         part = Text.assemble((key, "bold cyan"), f" {label}")
         if line.cell_len and line.cell_len + 2 + part.cell_len > width:
             lines.append(line)

@@ -16,7 +16,7 @@ export default {
     const kept = {};
     const parts = panel(el, hub, {
       id: "lookup", number: "1", title: "A soft lookup",
-      lede: "Four words have keys. “it” has a query: drag it. In the middle all scores are about equal, and so are the weights. Far out in the direction of a word, that word gets nearly all the weight. The result is not a word but a blend of values. You can drag the values too.",
+      lede: "Four words have keys, and “it” has a query: drag it. In the middle all weights are about equal. Far out towards a word, that word gets nearly all the weight. The result is a blend of the values, and you can drag those too.",
       note: ["Temperature divides the scores again: below 1 the weights become sharper, above 1 more even. The gradient says how much the largest weight changes with the scores. It is small when the weights are even and almost zero when one key has all the weight; softmax learns most in between. ", "This plane is made up: every vector has two coordinates. A wider vector repeats them, scaled so that a dot product grows like √d_k, as it does for random vectors. Picture 3 has real heads."],
     });
 
