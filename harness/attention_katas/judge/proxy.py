@@ -182,7 +182,7 @@ class RemoteSolution:
         """The gradients that the learner's code sends back to the inputs of call `number`."""
         tensors: wire.Tensors = {}
         call.upstream = upstream.detach().clone()
-        request = {"do": "backward", "id": number, "upstream": wire.pack(upstream, tensors)}
+        request = {"do": "backward", "id": number, "upstream": wire.pack([upstream], tensors)}
         try:
             reply, sent = self._ask(request, tensors, self.call_seconds, call)
         except failures.CheckFailed as failure:

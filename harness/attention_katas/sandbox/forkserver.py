@@ -61,7 +61,7 @@ def dry_run(on_fake_device: bool = False) -> None:
     load = {"do": "load", "module": "_warm", "sources": {"_warm": WARM_UP}, "functions": ["f"]}
     rehearsal.answer(load, {})
     rehearsal.answer({**call, "args": wire.pack([x], sent)}, sent)
-    upstream = wire.pack(torch.ones(2, 2, dtype=torch.float64), sent)
+    upstream = wire.pack([torch.ones(2, 2, dtype=torch.float64)], sent)
     rehearsal.answer({"do": "backward", "id": 1, "upstream": upstream}, sent)
     wire.read(io.BytesIO(wire.encode(call, sent)).read)
     if on_fake_device:
