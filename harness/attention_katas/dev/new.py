@@ -75,14 +75,14 @@ def test_a_batch(solution, draw, agree):
 
 
 def test_other_dtypes(solution, draw, agree, dtypes):
-    """Keeps the dtype of its input, in half precision too"""
+    """Returns the dtype of its input, also in half precision"""
     for dtype in dtypes:
         agree(solution.{module}, draw(2, 3, 5, dtype=dtype))
 
 
 @pytest.mark.law("{module}")
 def test_follows_the_device(solution, draw, follows_device):
-    """Makes everything on the device of its input"""
+    """Creates every tensor on the device of its input"""
     follows_device(solution.{module}, draw(2, 3, 5))
 '''
 
