@@ -37,7 +37,7 @@ class Report:
 
 def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
     """Everything that has to hold of a kata."""
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
 
     report = Report(problems=content_problems(kata))
     entries = mistakes.mistakes_in(load_module(kata.mistakes)) if kata.mistakes.exists() else []
@@ -188,7 +188,7 @@ def probe_problems(kata: Kata) -> list[str]:
     from attention_katas.authoring import probing
     from attention_katas.devices import Device
     from attention_katas.judge.fixtures import Draw
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
 
     path = kata.folder / "probes.py"
     if not path.exists():

@@ -1,4 +1,4 @@
-"""Does the ban on a built-in hold here? Every known route to it is tried in a learner process.
+"""Does the ban on a built-in hold here? Every known route to it is tried in a sandbox worker.
 
 torch changes; a route that opens in a new version must be noticed before a learner finds it. The
 short list is tried by every judge before its first verdict, the full one by `kata doctor`, by the
@@ -18,6 +18,8 @@ from attention_katas import __version__
 from attention_katas.errors import CouldNotGrade
 from attention_katas.sandbox.selftest import ask
 from attention_katas.sandbox.start import Workers
+from attention_katas.verdict import reasons, steps
+from attention_katas.verdict.unjudged import Unjudged
 
 SHORT = {
     "softmax": """
@@ -199,7 +201,7 @@ def tried(route):
         return 0 if "switched off" in str(error) else 2
     return 1 if any(isinstance(t, torch.Tensor) for t in tree_leaves(answer)) else 2
 
-def canary():
+def check_bans():
     return torch.tensor([tried(route) for route in ROUTES])
 """
 
@@ -209,12 +211,12 @@ def routes(family: str, *lists: dict[str, str]) -> list[str]:
     return [line for part in lists for line in part[family].strip().splitlines()]
 
 
-def tried(workers: Workers, bans: tuple[str, ...], found: list[str]) -> dict[str, int]:
+def attempt(workers: Workers, bans: tuple[str, ...], lines: list[str]) -> dict[str, int]:
     """Route -> CLOSED, OPEN, or ABSENT (torch has no such thing here), under these bans."""
-    told = ask(workers, f"ROUTES = {found!r}\n{PROGRAM}", "canary", bans)
-    if len(told) != len(found):
-        raise CouldNotGrade("the canary gave no answer")
-    return dict(zip(found, told, strict=True))
+    states = ask(workers, f"ROUTES = {lines!r}\n{PROGRAM}", "check_bans", bans)
+    if len(states) != len(lines):
+        raise CouldNotGrade("the check of the bans gave no answer")
+    return dict(zip(lines, states, strict=True))
 
 
 def check(workers: Workers, bans: tuple[str, ...], *lists: dict[str, str]) -> int:
@@ -224,21 +226,16 @@ def check(workers: Workers, bans: tuple[str, ...], *lists: dict[str, str]) -> in
     """
     count = 0
     for family in bans:
-        found = tried(workers, bans, routes(family, *lists))
-        opened = [route for route, state in found.items() if state == OPEN]
-        if opened or CLOSED not in found.values():
-            what = f"by {opened[0]}" if opened else "by every route"
-            raise CouldNotGrade(
-                f"the built-in {family} can be reached {what}: this version of torch is not known "
-                "well enough here",
-                "kata doctor",
-            )
-        count += len(found)
+        states = attempt(workers, bans, routes(family, *lists))
+        opened = [route for route, state in states.items() if state == OPEN]
+        if opened or CLOSED not in states.values():
+            raise Unjudged(reasons.BanOpen(family, opened[0] if opened else ""), steps.Doctor())
+        count += len(states)
     return count
 
 
-def kept() -> Path:
-    """Where it is kept which versions of everything the full list was tried with."""
+def record_path() -> Path:
+    """The file that records with which versions of everything the full list was tried."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     try:
         folder = Path(cache) if cache else Path.home() / ".cache"

@@ -23,7 +23,7 @@ import torch
 
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge import failures
-from attention_katas.judge.judge import load_module
+from attention_katas.judge.modules import load_module
 from attention_katas.judge.proxy import Call, RemoteSolution
 from attention_katas.lab import json_numbers
 from attention_katas.packs.catalog import Catalog, Kata, load_catalog

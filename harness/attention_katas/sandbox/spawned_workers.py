@@ -21,6 +21,7 @@ from attention_katas.sandbox.worker import (
     environment,
     how_it_ended,
 )
+from attention_katas.verdict import reasons
 
 
 class SpawnedWorkers:
@@ -89,7 +90,7 @@ class _Spawned(Worker):
         assert process.stderr is not None
         super().__init__(PipeChannel(process.stdin, process.stdout, process.stderr, limits), limits)
 
-    def end(self) -> str:
+    def end(self) -> reasons.Reason:
         deadline = time.monotonic() + 0.2
         while self._process.poll() is None and time.monotonic() < deadline and not self.healthy:
             time.sleep(0.005)
@@ -97,4 +98,4 @@ class _Spawned(Worker):
         code = self._process.returncode
         if code < 0:
             return how_it_ended(-code)
-        return f"the process exited by itself with status {code}"
+        return reasons.ProcessExited(code)
