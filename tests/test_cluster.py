@@ -29,6 +29,7 @@ from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.grading import VARIABLE, cluster, engine, entries, run
 from attention_katas.grading.collect import collect
 from attention_katas.grading.ledger import Ledger
+from attention_katas.packs.catalog import Selection
 from attention_katas.sandbox.restrictions import landlock
 from attention_katas.verdict import data as v
 from tests.clustered import Noting
@@ -430,8 +431,8 @@ def test_other_versions_do_not_judge(running, catalog, monkeypatch):
 def test_a_private_set_has_to_be_on_the_workers_too(running, catalog, tmp_path):
     one = made(catalog, 1, "private")
     for settings, said in [
-        (engine.Settings(katas=str(tmp_path / "nowhere")), "there is no folder"),
-        (engine.Settings(katas=str(ROOT)), ""),
+        (engine.Settings(packs=Selection((tmp_path / "nowhere",))), "there is no folder"),
+        (engine.Settings(packs=Selection((ROOT,), only=True)), ""),
     ]:
         with running.opened(settings) as (executor, write, workers, lost):
             ((_, verdict),) = engine.judged(executor, write, one, workers, lost)

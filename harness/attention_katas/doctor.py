@@ -41,7 +41,8 @@ def examine(catalog: Catalog) -> list[Finding]:
     findings = [
         Finding("attention-katas", True, __version__),
         Finding("python", sys.version_info >= (3, 10), version),
-        Finding("katas", bool(catalog.ready), f"{len(catalog.ready)} ready in {catalog.folder}"),
+        Finding("katas", bool(catalog.ready), _packs(catalog)),
+        *(Finding("pack", False, refusal.message, False) for refusal in catalog.refusals),
     ]
     if not catalog.ready:
         return findings
@@ -61,6 +62,12 @@ def examine(catalog: Catalog) -> list[Finding]:
     return [*findings, *_tried(catalog, kata, verdict.device)]
 
 
+def _packs(catalog: Catalog) -> str:
+    """How many katas are ready, and in which folders."""
+    folders = ", ".join(str(pack.folder) for pack in catalog.packs)
+    return f"{len(catalog.ready)} ready in {folders}" if folders else "there are no packs"
+
+
 def _tried(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
     """Forbidden acts and routes to banned built-ins, each tried for real in a learner process."""
     from attention_katas.judge import ban_check
@@ -78,10 +85,11 @@ def _tried(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
         abi = landlock.version()
         shut += f" (Landlock {abi})" if abi else " (no Landlock)"
         findings.append(Finding("locks", not open_ones, shut, False))
-        bans = tuple(sorted({family for one in catalog.ready for family in one.banned}))
+        bans = tuple(dict.fromkeys(family for each in catalog.ready for family in each.banned))
         try:
             count = ban_check.check(workers, bans, ban_check.SHORT, ban_check.FULL, ban_check.SLOW)
-            shut = f"{count} routes to {' and '.join(bans)} tried, none is open"
+            names = " and ".join(family.name for family in bans)
+            shut = f"{count} routes to {names} tried, none is open"
             findings.append(Finding("bans", True, shut))
         except CouldNotGrade as error:
             findings.append(Finding("bans", False, error.message))

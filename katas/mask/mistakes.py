@@ -3,7 +3,7 @@
 import torch
 
 from attention_katas.authoring.mistakes import convention, formula, harmless, mistake
-from attention_katas.masked_softmax import (
+from shared.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,
     even_softmax,

@@ -151,7 +151,7 @@ def _judge(
     from attention_katas.service.daemon import client
 
     without = cold or spawn or strict or not jobs
-    progress = progress_of(space) if space else None
+    progress = progress_of(space, katas) if space else None
     names = [job.kata.name for job in jobs]
 
     def tell(verdict: v.Verdict, source: str) -> None:

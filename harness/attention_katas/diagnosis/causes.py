@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import ModuleType
 
 from attention_katas.diagnosis.diagnose import diagnose, look_for_false_alarms
 from attention_katas.diagnosis.failed_run import KnownMistakes, failed_run_of
 from attention_katas.judge.fixtures import RunContext
 from attention_katas.judge.modules import load_module
-from attention_katas.packs.catalog import Kata, read_kata
+from attention_katas.packs.catalog import Kata
 from attention_katas.verdict import data as v
 
 
 class FindCauses:
     """Diagnoses runs. Mistakes and probes of each kata are loaded once."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Mapping[str, Kata]) -> None:
+        """modules: all katas that a submission may import, by module."""
+        self._modules = modules
         self._knowledge: dict[str, KnownMistakes] = {}
 
     def __call__(self, run: RunContext, false_alarms: bool = False) -> list[v.Diagnosis]:
@@ -43,11 +45,10 @@ class FindCauses:
         knowledge = self._knowledge.get(kata.name) or _load(kata)
         self._knowledge[kata.name] = knowledge
         for module in set(modules) - knowledge.references.keys():
-            reference = kata.reference.with_name(f"{module}.py")
-            toml = kata.folder.parent / module.replace("_", "-") / "kata.toml"
-            if reference.exists() and toml.exists():
-                knowledge.references[module] = reference.read_text(encoding="utf-8")
-                knowledge.functions[module] = read_kata(toml, reference.parent).functions
+            earlier = self._modules.get(module)
+            if earlier is not None and earlier.reference.is_file():
+                knowledge.references[module] = earlier.reference.read_text(encoding="utf-8")
+                knowledge.functions[module] = earlier.functions
         return knowledge
 
 

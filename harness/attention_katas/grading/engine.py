@@ -13,11 +13,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from attention_katas.grading import worker
 from attention_katas.grading.entries import Task
+from attention_katas.packs.catalog import Selection
 from attention_katas.packs.precheck import blank
 from attention_katas.verdict import data as v
 
@@ -26,10 +27,14 @@ AHEAD = 4  # tasks that wait for each worker: so that none is idle, and little i
 
 @dataclass(frozen=True)
 class Settings:
-    """How to judge. katas: a private set. weak: go on without the locks that this system lacks."""
+    """How to judge.
+
+    packs: those that the command line names.
+    weak: go on without the locks that this system lacks.
+    """
 
     workers: int = 1
-    katas: str = ""
+    packs: Selection = field(default_factory=Selection)
     device: str = "cpu"
     weak: bool = False
     kata_seconds: float = 120.0
@@ -37,7 +42,8 @@ class Settings:
     def config(self) -> dict[str, Any]:
         """As it goes to a judging process."""
         return {
-            "katas": self.katas,
+            "packs": [str(folder) for folder in self.packs.folders],
+            "only": self.packs.only,
             "device": self.device,
             "weak": self.weak,
             "kata_seconds": self.kata_seconds,

@@ -25,7 +25,7 @@ from typing import IO, Any
 
 from attention_katas.errors import BadContent, CouldNotGrade, KataError
 from attention_katas.grading import VARIABLE, entries
-from attention_katas.packs.catalog import Catalog, Kata, load_catalog
+from attention_katas.packs.catalog import Catalog, Kata, Selection, load_catalog
 from attention_katas.packs.submission import from_dict, submission
 from attention_katas.sandbox import frames
 from attention_katas.verdict import data as v
@@ -155,7 +155,7 @@ def trial() -> None:
     catalog = load_catalog()
     kata = catalog.ready[0]
     task = entries.Task("", submission(catalog, kata, kata.reference), 0)
-    config = {"katas": "", "weak": False, "kata_seconds": 120.0}
+    config = {"packs": [], "only": False, "weak": False, "kata_seconds": 120.0}
     found = json.loads(judge(json.dumps({"config": config, "task": task.to_dict()})))
     end_benches()
     open_benches()
@@ -245,12 +245,13 @@ def _here_is() -> str:
 
 
 def _catalog(config: dict[str, Any]) -> Catalog:
-    private = Path(config["katas"]) if config.get("katas") else None
-    if private and not private.is_dir():
-        raise BadContent(f"there is no folder {private}")
-    catalog = load_catalog(private)
+    selection = Selection(tuple(map(Path, config["packs"])), config["only"])
+    catalog = load_catalog(selection)
+    for refusal in catalog.refusals:
+        if refusal.selected:
+            raise BadContent(refusal.message)
     if not catalog.ready:
-        raise BadContent(f"there are no katas in {catalog.folder}")
+        raise BadContent("there are no katas")
     return catalog
 
 

@@ -20,6 +20,7 @@ from attention_katas.judge.modules import load_module
 from attention_katas.judge.proxy import RemoteSolution
 from attention_katas.judge.pytest_session import Session
 from attention_katas.packs.catalog import Kata
+from attention_katas.packs.families import Family
 from attention_katas.packs.precheck import blank, not_started
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import restrictions
@@ -90,7 +91,7 @@ class Judge:
         """
         torch.set_num_threads(1)
         self.strict, self.weak = strict, weak
-        self._bans_checked: set[tuple[str, ...]] = set()
+        self._bans_checked: set[tuple[Family, ...]] = set()
         self.workers = workers
         self.device = device or Device("cpu")
         self._hidden_tests = HiddenTests()
@@ -150,7 +151,7 @@ class Judge:
     def close(self) -> None:
         self._session.close()
 
-    def check_bans(self, bans: tuple[str, ...]) -> None:
+    def check_bans(self, bans: tuple[Family, ...]) -> None:
         """Once for each set of bans: do they hold? Raises CouldNotGrade if not."""
         if bans in self._bans_checked:
             return

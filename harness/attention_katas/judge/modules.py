@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs import shared
 
 
 def load_module(path: Path) -> ModuleType:
@@ -23,7 +24,8 @@ def load_module(path: Path) -> ModuleType:
     before = set(sys.modules)
     sys.path.insert(0, str(path.parent))
     try:
-        spec.loader.exec_module(module)
+        with shared.importable(path):
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise CouldNotGrade(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     finally:

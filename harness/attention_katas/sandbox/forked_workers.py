@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs.families import Family
 from attention_katas.sandbox.channel import SocketChannel
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.worker import (
@@ -28,6 +29,7 @@ from attention_katas.sandbox.worker import (
 )
 from attention_katas.verdict import reasons
 
+Bans = tuple[Family, ...]
 REPLY_SECONDS = 30.0
 
 
@@ -36,8 +38,8 @@ class ForkedWorkers:
 
     def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
         self.hidden, self.limits, self.device = hidden, limits, device
-        self._templates: dict[tuple[str, ...], _Template] = {}
-        self._prepared: tuple[tuple[str, ...], _Template] | None = None
+        self._templates: dict[Bans, _Template] = {}
+        self._prepared: tuple[Bans, _Template] | None = None
         self._start()
 
     def _start(self) -> None:
@@ -78,7 +80,7 @@ class ForkedWorkers:
         self._control.settimeout(REPLY_SECONDS)
         self._started = True
 
-    def take(self, key: object, bans: Sequence[str]) -> Worker:
+    def take(self, key: object, bans: Sequence[Family]) -> Worker:
         """A fresh process in which the bans hold and nothing has run yet."""
         self._wait()
         try:
@@ -88,7 +90,7 @@ class ForkedWorkers:
             self.restart()
             raise CouldNotGrade(f"the zygote is gone ({error})", "kata doctor") from None
 
-    def expect(self, bans: Sequence[str], ahead: int = 0) -> None:
+    def expect(self, bans: Sequence[Family], ahead: int = 0) -> None:
         """Have processes with these bans made as soon as the zygote is up.
 
         ahead: how many.
@@ -97,7 +99,7 @@ class ForkedWorkers:
             template = self._templates.get(tuple(bans)) or self._template(tuple(bans))
             template.fill(ahead or template.AHEAD)
 
-    def prepare(self, bans: Sequence[str], ahead: int) -> None:
+    def prepare(self, bans: Sequence[Family], ahead: int) -> None:
         """Before the fork of a whole judge: have learner processes made to hand over."""
         key = tuple(bans)
         if self._prepared is not None and self._prepared[0] == key:
@@ -110,7 +112,7 @@ class ForkedWorkers:
         self._prepared = (key, mother.duplicate())
         self._prepared[1].fill(ahead)
 
-    def adopt(self, bans: Sequence[str]) -> None:
+    def adopt(self, bans: Sequence[Family]) -> None:
         """In that fork: use what was prepared; the zygote stays the other process's own."""
         key, self._owner = tuple(bans), False
         mother = self._templates.get(key)
@@ -127,7 +129,7 @@ class ForkedWorkers:
             self._prepared[1].close()
         self._prepared = None
 
-    def _template(self, bans: tuple[str, ...]) -> _Template:
+    def _template(self, bans: Bans) -> _Template:
         self._templates[bans] = _open_template(self._control, bans, self.limits)
         return self._templates[bans]
 
@@ -159,12 +161,16 @@ def _request(control: socket.socket, request: dict[str, Any], descriptors: list[
     socket.send_fds(control, [json.dumps(request).encode()], descriptors)
 
 
-def _open_template(control: socket.socket, bans: tuple[str, ...], limits: Limits) -> _Template:
+def _open_template(control: socket.socket, bans: Bans, limits: Limits) -> _Template:
     """A fork of the zygote, or of a template, that makes learner processes with these bans."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(REPLY_SECONDS)
     try:
-        _request(control, {"do": "template", "bans": list(bans)}, [theirs.fileno()])
+        _request(
+            control,
+            {"do": "template", "bans": [family.to_dict() for family in bans]},
+            [theirs.fileno()],
+        )
     except OSError:
         ours.close()
         raise

@@ -131,7 +131,7 @@ class ForkServer:
             os.close(descriptor)
         self.children[pid] = -1
 
-    def become_template(self, control: int, families: list[str]) -> None:
+    def become_template(self, control: int, families: list[dict[str, Any]]) -> None:
         """Everything a template does; it never returns."""
         try:
             parent = self.pid

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs.families import Family
 from attention_katas.sandbox.channel import PipeChannel
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.worker import (
@@ -35,10 +36,10 @@ class SpawnedWorkers:
     def _spawn(self) -> _Spawned:
         return _Spawned(command("alone", self.hidden, self.limits, self.device), self.limits)
 
-    def expect(self, bans: Sequence[str], ahead: int = 0, lines: int = 1) -> None:
+    def expect(self, bans: Sequence[Family], ahead: int = 0, lines: int = 1) -> None:
         """The spare takes any bans."""
 
-    def take(self, key: object, bans: Sequence[str]) -> Worker:
+    def take(self, key: object, bans: Sequence[Family]) -> Worker:
         """The process of this submission, or the spare when it has none that still lives."""
         current = self._current
         if current is not None and current.healthy and current.key == (key, tuple(bans)):
@@ -50,7 +51,10 @@ class SpawnedWorkers:
         self._current = None
         try:
             worker.greet((key, tuple(bans)))
-            worker.ask({"do": "prepare", "bans": list(bans)}, seconds=START_SECONDS)
+            worker.ask(
+                {"do": "prepare", "bans": [family.to_dict() for family in bans]},
+                seconds=START_SECONDS,
+            )
         except (WorkerDied, WorkerTimedOut) as error:
             raise CouldNotGrade(
                 f"the learner process did not start: {error}", "kata doctor"

@@ -36,7 +36,8 @@ class Job:
 def hidden_paths(catalog: Catalog) -> list[Path]:
     """What a learner process must not read: this package, the tests and the references."""
     root = content_root()
-    return [PACKAGE, root / "katas", root / "reference", catalog.folder, catalog.reference]
+    ours = [PACKAGE, root / "katas", root / "reference"]
+    return ours + [path for pack in catalog.packs for path in (pack.folder, pack.reference)]
 
 
 class Warm(Protocol):
@@ -76,7 +77,9 @@ def open_judge(
         workers.expect(katas[0].banned)
         from attention_katas.judge.judge import Judge
 
-        judge = Judge(katas, workers, chosen, strict, weak)
+        judge = Judge(
+            katas, workers, chosen, strict, weak, diagnose=FindCauses(catalog.modules)
+        )
         if not gc.isenabled():  # switched off by the command while it imports
             gc.freeze()
             gc.enable()

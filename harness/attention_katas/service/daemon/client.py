@@ -15,11 +15,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from attention_katas.packs.catalog import Catalog, content_root
+from attention_katas.packs.catalog import Catalog, Selection
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import frames
 from attention_katas.service import rpc
-from attention_katas.service.daemon.address import Address, address
+from attention_katas.service.daemon.address import Address, address, private_folder
 from attention_katas.verdict import data as v
 
 SWITCH = "KATA_COLD"
@@ -42,7 +42,7 @@ def why_not() -> str:
         return "CI is set"
     if _cpu_limit():
         return "the processor time of this shell is limited, and would be that of the daemon"
-    if address() is None:
+    if private_folder() is None:
         return "there is no private folder for its socket"
     return ""
 
@@ -56,8 +56,11 @@ def _cpu_limit() -> bool:
 class Client:
     """Asks the daemon at one address."""
 
-    def __init__(self, where: Address, device: str = "auto") -> None:
+    def __init__(
+        self, where: Address, device: str = "auto", packs: Selection | None = None
+    ) -> None:
         self.where, self.device = where, device
+        self.packs = packs or Selection()
 
     def judge(
         self,
@@ -74,14 +77,13 @@ class Client:
 
     def start(self) -> None:
         """Leave a daemon behind for the next time."""
-        start(self.where)
+        start(self.where, packs=self.packs)
 
 
 def for_katas(catalog: Catalog, device: str) -> Client | None:
     """The client to use for these katas on this device, if a daemon may be used at all."""
-    where = None if why_not() else address()
-    ours = catalog.folder == content_root() / "katas"
-    return Client(where, device) if where and ours and device in ("auto", "cpu") else None
+    where = None if why_not() or device not in ("auto", "cpu") else address(catalog)
+    return Client(where, device, catalog.selection) if where and catalog.ready else None
 
 
 def connect(where: Address) -> socket.socket | None:
@@ -161,17 +163,22 @@ def ask(where: Address, what: str) -> rpc.Message | None:
     return None
 
 
-def start(where: Address, idle_seconds: float = IDLE_SECONDS) -> None:
+def start(
+    where: Address, idle_seconds: float = IDLE_SECONDS, packs: Selection | None = None
+) -> None:
     """Leave a daemon behind, in place of older ones. It takes some seconds to be ready."""
     from attention_katas.sandbox.worker import ONE_THREAD
 
     stop_others(where)
+    packs = packs or Selection()
     told = {
         "path": sys.path,
         "folder": os.fspath(where.folder),
         "family": where.family,
         "key": where.key,
         "idle_seconds": idle_seconds,
+        "packs": [os.fspath(folder) for folder in packs.folders],
+        "only": packs.only,
     }
     optimised = ["-O"] * sys.flags.optimize
     with contextlib.suppress(OSError):

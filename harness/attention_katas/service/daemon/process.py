@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from attention_katas.packs.catalog import Selection
 from attention_katas.service.daemon.address import Address
 
 
@@ -28,11 +29,12 @@ def _only_one(address: Address) -> Iterator[bool]:
 
 
 def main(told: str) -> None:
-    """told: JSON with the parts of the address and `idle_seconds`."""
+    """told: JSON with the parts of the address, `idle_seconds`, and the packs that are named."""
     found = json.loads(told)
     address = Address(Path(found["folder"]), found["family"], found["key"])
     with _only_one(address) as alone:
         if alone:
             from attention_katas.service.daemon import server
 
-            server.run(address, found["idle_seconds"])
+            packs = Selection(tuple(map(Path, found["packs"])), found["only"])
+            server.run(address, found["idle_seconds"], packs)

@@ -22,7 +22,7 @@ from pathlib import Path
 from attention_katas import __version__, devices
 from attention_katas.errors import KataError
 from attention_katas.judge.judge import WARM_UP_CHECKS, Judge
-from attention_katas.packs.catalog import Catalog, Kata, load_catalog
+from attention_katas.packs.catalog import Catalog, Kata, Selection, load_catalog
 from attention_katas.packs.submission import Submission, from_dict
 from attention_katas.sandbox.forked_workers import ForkedWorkers
 from attention_katas.sandbox.restrictions import linux
@@ -47,7 +47,7 @@ class Fork:
 
 
 class Daemon:
-    """A judge of the katas that ship, on the cpu, and who is waiting for it."""
+    """A judge of some packs of katas, on the cpu, and who is waiting for it."""
 
     def __init__(
         self, catalog: Catalog, judge: Judge, workers: ForkedWorkers, idle_seconds: float
@@ -366,15 +366,15 @@ def _memory_mb(pid: int) -> float:
     return round(total, 1)
 
 
-def run(address: Address, idle_seconds: float) -> None:
+def run(address: Address, idle_seconds: float, packs: Selection) -> None:
     """Be the daemon until there is no need for one any more."""
     gc.disable()  # forks are over before their garbage matters
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
-    catalog = load_catalog()
+    catalog = load_catalog(packs)
     with start_workers(hidden_paths(catalog)) as workers:
         assert isinstance(workers, ForkedWorkers)
         workers.expect(catalog.ready[0].banned)
-        judge = Judge(catalog.ready, workers)
+        judge = Judge(catalog.ready, workers, diagnose=FindCauses(catalog.modules))
         daemon = Daemon(catalog, judge, workers, idle_seconds)
         signal.signal(signal.SIGTERM, lambda *_: setattr(daemon, "stopping", True))
         door = Door(address)
