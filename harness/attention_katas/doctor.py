@@ -11,6 +11,7 @@ from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.sandbox.start import start_workers
 from attention_katas.service.local import Job, hidden_paths, run
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 
 @dataclass(frozen=True)
@@ -51,14 +52,14 @@ def examine(catalog: Catalog) -> list[Finding]:
         verdict = run(catalog, [Job(kata, kata.reference, kata.reference.name)], device="auto")[0]
     except (KataError, ImportError) as error:
         return [*findings, Finding("judge", False, str(error))]
-    said = f": {verdict.message}" if verdict.message else ""
-    detail = f"the {kata.name} reference: {verdict.outcome}{said}"
+    why = words.verdict(verdict)
+    detail = f"the {kata.name} reference: {verdict.outcome}{f': {why}' if why else ''}"
     findings.append(Finding("torch", True, f"{verdict.versions['torch']}, on {verdict.device}"))
     findings.append(Finding("judge", verdict.outcome == v.PASSED, detail))
     for lock, why in LOCKS.items():
-        held = lock in verdict.locks
-        words = "holds" if held else "not on this system"
-        findings.append(Finding(lock, held, f"{words} ({why})", False))
+        held = lock in verdict.restrictions
+        state = "holds" if held else "not on this system"
+        findings.append(Finding(lock, held, f"{state} ({why})", False))
     return [*findings, *_tried(catalog, kata, verdict.device)]
 
 

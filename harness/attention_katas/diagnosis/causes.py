@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import ModuleType
 
-from attention_katas.diagnosis.diagnose import diagnose, look_for_false_alarms
+from attention_katas.diagnosis.diagnose import diagnose, fault_of, look_for_false_alarms
 from attention_katas.diagnosis.failed_run import KnownMistakes, failed_run_of
 from attention_katas.judge.fixtures import RunContext
 from attention_katas.judge.modules import load_module
@@ -62,9 +62,3 @@ def _load(kata: Kata) -> KnownMistakes:
         references={},
         functions={},
     )
-
-
-def fault_of(function: str, error: Exception) -> v.Diagnosis:
-    """What stands in the place of a diagnosis that an exception of ours ended."""
-    fault = v.Fault(type(error).__name__, str(error)[:300])
-    return v.Diagnosis(function, v.NO_DIAGNOSIS, fault=fault)

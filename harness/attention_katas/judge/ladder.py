@@ -18,7 +18,6 @@ from attention_katas.judge.proxy import Call, Proxy, RemoteSolution, copy_of, ma
 from attention_katas.verdict import reasons
 from attention_katas.verdict.data import Evidence, Rung
 
-
 # What `pattern` numbers.
 KINDS: tuple[Literal["finite", "nan", "inf", "-inf"], ...] = ("finite", "nan", "inf", "-inf")
 

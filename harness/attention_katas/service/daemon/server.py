@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attention_katas import __version__, devices
+from attention_katas.diagnosis.causes import FindCauses
 from attention_katas.errors import KataError
 from attention_katas.judge.judge import WARM_UP_CHECKS, Judge
 from attention_katas.packs.catalog import Catalog, Kata, Selection, load_catalog
