@@ -50,7 +50,7 @@ def test_a_mistake_that_passes_and_a_look_alike_that_fails(content):
     said = found_in(content)
     assert "the mistake 'is-right' passes every hidden test" in said
     assert "harmless 'is-wrong' is 'failed', not 'passed'" in said
-    assert "'asks-nothing' has no title, or its `ask` is no question" in said
+    assert "'asks-nothing' has no title, or its `question` is no question" in said
     assert "'cheats' calls a built-in that the kata bans" in said
 
 

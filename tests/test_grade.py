@@ -94,7 +94,7 @@ def test_everybody_in_a_class_gets_a_result(classroom):
     assert found["nobody"] == (v.NOT_STARTED, 0)
     text = (classroom / "out.json").read_text()
     assert "root:" not in text
-    assert "takes exponentials of the raw scores" in text  # by its name
+    assert "takes exponentials without subtracting the maximum" in text  # by its name
     before = rows(classroom)
     assert len(before) == len(CLASS) + 1 - 1  # `same` is `right`
 
@@ -243,7 +243,7 @@ def test_a_single_submission_on_the_screen(tmp_path, catalog):
     (tmp_path / "softmax.py").write_text(CLASS["raw"])
     done = kata("grade", "softmax.py", "--allow-weak-sandbox", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "! softmax takes exponentials of the raw scores" in done.stdout
+    assert "! softmax takes exponentials without subtracting the maximum" in done.stdout
     assert "of 100 points" in done.stdout
     assert "seed" not in done.stdout
     assert list(tmp_path.glob("*.db")) == []
@@ -282,7 +282,7 @@ def test_a_class_into_a_folder(tmp_path):
     assert {file.name for file in (tmp_path / "texts").iterdir()} == {"anna.txt", "ben.txt"}
     assert {file.name for file in (tmp_path / "scope").iterdir()} == {"anna.json", "ben.json"}
     text = (tmp_path / "texts" / "anna.txt").read_text(encoding="utf-8")
-    assert "softmax takes exponentials of the raw scores" in text
+    assert "softmax takes exponentials without subtracting the maximum" in text
     assert re.search(r"hint: kata hint softmax --level \d", text)
     assert "begin: kata show softmax" in (tmp_path / "texts" / "ben.txt").read_text()
     for target in ("actions=texts", "csv=out/", "canvas"):

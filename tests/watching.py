@@ -67,7 +67,7 @@ class Watched:
     def __init__(self, root, catalog, name=None):
         self.space, _, _ = create(root, catalog)
         self.catalog, self.bench, self.news = catalog, FakeBench(), []
-        self.progress = Progress(self.space.progress_file_of())
+        self.progress = Progress(self.space.progress_file)
         self.session = Session(catalog, self.space, self.progress, self.bench, name, self._hear)
         self._changed = threading.Condition()
 

@@ -20,9 +20,10 @@ import io
 import json
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from attention_katas.errors import KataError, NoSuchKata
 from attention_katas.packs.catalog import Kata, load_catalog
@@ -30,6 +31,7 @@ from attention_katas.packs.precheck import read_submission
 from attention_katas.packs.workspace import create
 from attention_katas.service import JudgeService, open_service, verdict_of
 from attention_katas.verdict import data as v
+from attention_katas.verdict import steps
 
 WIDTH = 88
 # A function alone has lost the imports of the cells above it.
@@ -61,7 +63,9 @@ class Result:
             legacy_windows=False,
         )
         step = "on to the next kata" if self.verdict.outcome == v.PASSED else AGAIN
-        Screen(console).verdict(replace(self.verdict, next_step=step), self._kata, "")
+        Screen(console).verdict(
+            msgspec.structs.replace(self.verdict, next_step=steps.Advice(step)), self._kata, ""
+        )
         return console
 
     def __repr__(self) -> str:

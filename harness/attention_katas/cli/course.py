@@ -82,7 +82,6 @@ def list_katas() -> None:
 @katas_option
 def show(name: str | None) -> None:
     """What a kata asks for, and why: the next kata, or NAME."""
-    from attention_katas.banned import FAMILIES
     from attention_katas.render.terminal import paragraphs
 
     katas, out = load(), screen()
@@ -95,7 +94,7 @@ def show(name: str | None) -> None:
     out.code(kata.stub.read_text(encoding="utf-8"))
     out.line()
     if kata.banned:
-        public = " and ".join(FAMILIES.get(family, family) for family in kata.banned)
+        public = " and ".join(family.title for family in kata.banned)
         out.line(
             f"Yours to write, so switched off here: PyTorch's built-in {public}.", "dim", indent=2
         )
@@ -140,7 +139,7 @@ def hint(name: str | None, level: int | None) -> None:
         raise KataError(f"{kata.name} has no hints yet", f"kata show {kata.name}")
     progress, shown = None, 0
     with contextlib.suppress(NoWorkspace, ProgressUnavailable):
-        progress = progress_of(workspace.find())
+        progress = progress_of(workspace.find(), katas)
         shown = progress.hint_level(kata.name)
         tell_notice(progress)
     level = level or min(shown + 1, len(ladder))
@@ -173,7 +172,7 @@ def solution(name: str, peek: bool) -> None:
     kata = _ready(katas[name])
     passed, why = None, f"you have not passed {kata.name} yet"
     try:
-        passed = progress_of(workspace.find()).first_pass(kata.name)
+        passed = progress_of(workspace.find(), katas).first_pass(kata.name)
     except NoWorkspace as error:
         why = f"{error.message}, so there is no record of a pass"
     if not passed and not peek:

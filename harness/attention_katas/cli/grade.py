@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from attention_katas.cli.cluster import scheduler, tls_options, worker
-from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, say, screen, waiting
+from attention_katas.cli.shared import Group, katas_option, load, say, screen, selection, waiting
 from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.grading import VARIABLE, formats
 from attention_katas.grading.results import FEEDBACK, NAMED, redacted
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LAYOUTS = ("auto", "one", "class", "nbgrader", "canvas", "moodle")
 STOPPED = 130
+# The formats that --github stands for.
+GITHUB = ("reporter", "reporter-env", "actions", "annotations")
 
 
 class Unnamed(click.Context):
@@ -104,7 +106,9 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     help="Write the results in a format, to its usual place or to FILE; may be repeated.",
 )
 @click.option(
-    "--github", is_flag=True, help="In GitHub Actions: --to reporter --to actions --to annotations."
+    "--github",
+    is_flag=True,
+    help=f"In GitHub Actions: {' '.join(f'--to {name}' for name in GITHUB)}.",
 )
 @click.option(
     "--formats",
@@ -210,12 +214,12 @@ def submissions(
     from attention_katas.grading.collect import ONE, collect
     from attention_katas.grading.ledger import IN_MEMORY, Ledger
 
-    katas = load()
+    katas = load(strict=True)
     given = {"worksheet": worksheet, "gradebook": exported}
     about = formats.About(
         title, feedback, fail_under, {n: p for n, p in given.items() if p is not None}
     )
-    wanted = [*targets, *((name, "") for name in ("reporter", "actions", "annotations") if github)]
+    wanted = [*targets, *((name, "") for name in GITHUB if github)]
     collected = collect(katas, path, how["layout"], how["assignment"], how["student"])
     for name, file in wanted:
         formats.check(name, len(collected.students), about, file)
@@ -336,12 +340,11 @@ def _service(most: int, how: dict[str, Any]) -> ClassService:
     from attention_katas.service import Settings, machine, open_class_service
     from attention_katas.service.cluster import LOCAL, LOCAL_WORKERS, Keys
 
-    private = click.get_current_context().find_root().meta.get(PRIVATE)
     scheduler = how["scheduler"] or ""
     default = LOCAL_WORKERS if scheduler else min(len(machine.cores()), most) if most > 6 else 1
     settings = Settings(
         workers=how["workers"] or default,
-        katas=str(private.resolve()) if private else "",
+        packs=selection(),
         weak=how["weak"],
         kata_seconds=how["time_limit"],
     )

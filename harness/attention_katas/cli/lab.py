@@ -68,7 +68,7 @@ def lab(
         click.echo(f"wrote {write(export)}")
         return
     katas, space = load(), workspace.find()
-    progress = progress_of(space)
+    progress = progress_of(space, katas)
     gc.enable()  # switched off for commands that are soon over
     warnings.simplefilter("ignore", SyntaxWarning)  # of a learner's source that is parsed here
     from attention_katas.lab import server

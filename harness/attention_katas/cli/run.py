@@ -30,6 +30,7 @@ from attention_katas.packs.precheck import read_submission
 from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, steps
 
 DEVICE = click.option(
     "--device",
@@ -141,7 +142,7 @@ def run(
     )
     _print(verdicts, form, katas, space, str(file or ""))
     if strict and form == "text":
-        held = next((verdict.locks for verdict in verdicts if verdict.locks), [])
+        held = next((each.restrictions for each in verdicts if each.restrictions), [])
         screen().line(f"locks: {', '.join(held) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
 
@@ -172,7 +173,7 @@ def _judge(
     from attention_katas.service import open_service, verdict_of
 
     readings = [read_submission(katas, file.kata, file.path, file.shown) for file in files]
-    progress = progress_of(space) if space else None
+    progress = progress_of(space, katas) if space else None
     service = open_service(
         katas,
         [reading.kata for reading in readings if isinstance(reading, Submission)],
@@ -206,8 +207,8 @@ def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
     """Say once in a workspace which locks this system lacks; for one's own code that is enough."""
     from attention_katas.sandbox import restrictions
 
-    judged = next((verdict for verdict in verdicts if verdict.locks), None)
-    lacking = "\n".join(restrictions.missing(judged.locks)) if judged else ""
+    judged = next((verdict for verdict in verdicts if verdict.restrictions), None)
+    lacking = "\n".join(restrictions.missing(judged.restrictions)) if judged else ""
     told = space.private / "missing-locks.txt"
     with contextlib.suppress(OSError):
         if lacking and (not told.exists() or told.read_text(encoding="utf-8") != lacking):
@@ -241,8 +242,9 @@ def _print(
             out.next_step(f"kata run {waiting_for[0].kata}" if waiting_for else "kata checkpoint")
     for verdict in verdicts:
         kata = katas[verdict.kata]
-        if elsewhere and verdict.outcome == v.BROKEN and verdict.message.endswith("is not there"):
-            verdict.next_step = f"put it beside {elsewhere}"
+        match verdict.reason:
+            case reasons.ImportMissing(reason=reasons.FileMissing()) if elsewhere:
+                verdict.next_step = steps.PutBeside(elsewhere)
         out.verdict(verdict, kata, _following(katas, kata, space), elsewhere)
 
 

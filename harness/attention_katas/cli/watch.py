@@ -64,7 +64,7 @@ def watch(
     gc.enable()  # switched off for commands that are soon over
     # Of a learner's source that is only parsed here; the verdict says what there is to say.
     warnings.simplefilter("ignore", SyntaxWarning)
-    progress = progress_of(space)
+    progress = progress_of(space, katas)
     progress.patience = 1.0  # the next save is not to wait for it
     service = open_service(katas, device=device, spawn=spawn)
     session = Session(katas, space, progress, service, name)

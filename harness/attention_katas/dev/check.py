@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attention_katas import banned
 from attention_katas.authoring import mistakes
 from attention_katas.dev.new import PLACEHOLDERS
-from attention_katas.packs.catalog import PLANNED, Catalog, Kata
+from attention_katas.packs import panels
+from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.kata import PLANNED
 from attention_katas.packs.submission import Submission, parse, still_stub, submission
 from attention_katas.verdict import data as v
 
@@ -37,7 +38,7 @@ class Report:
 
 def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
     """Everything that has to hold of a kata."""
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
 
     report = Report(problems=content_problems(kata))
     entries = mistakes.mistakes_in(load_module(kata.mistakes)) if kata.mistakes.exists() else []
@@ -79,12 +80,10 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
 
 def content_problems(kata: Kata) -> list[str]:
     """What can be told from the files alone."""
-    found = []
-    for family in kata.banned:
-        if family not in banned.FAMILIES:
-            found.append(f"kata.toml bans {family!r}; known: {', '.join(banned.FAMILIES)}")
+    found: list[str] = []
     if kata.status == PLANNED:
         return found
+    found += panels.problems(kata)
     for path in (kata.stub, kata.tests, kata.mistakes, kata.reference, kata.folder / "hints.md"):
         if not path.exists():
             found.append(f"{path.name} is missing")
@@ -188,9 +187,9 @@ def probe_problems(kata: Kata) -> list[str]:
     from attention_katas.authoring import probing
     from attention_katas.devices import Device
     from attention_katas.judge.fixtures import Draw
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
 
-    path = kata.folder / "probes.py"
+    path = kata.probes
     if not path.exists():
         return []
     module, reference, found = load_module(path), load_module(kata.reference), []

@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+import msgspec
 import pytest
 import torch
 
@@ -23,21 +24,29 @@ from attention_katas.judge import failures, ladder, laws
 from attention_katas.judge.proxy import Call, RemoteSolution, Solution
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox.worker import Worker
+from attention_katas.verdict import reasons
 
 
 @dataclass
 class RunContext:
     """One submission on its way through the hidden tests.
 
-    talks: the calls of each check, in order; failed: the calls with which checks have failed.
-    until: the time (time.monotonic) at which all checks have to be through.
+    take, give_back: a sandbox worker of the judge's, and back.
+    hung: functions that ran into their time limit.
+    wrong: functions whose values are wrong.
+    locks: restrictions that hold the workers.
+    audit: odd things that the code did.
+    recorded_calls: the calls of each check, in order.
+    failed: the calls with which checks failed.
+    ours: the fault of ours that ends the run, if there is one.
+    until: the time (time.monotonic) at which all checks have to be done.
     """
 
     submission: Submission
     reference: ModuleType
     device: Device
     seed: int
-    take: Callable[[], Worker]
+    take: Callable[[Submission], Worker]
     give_back: Callable[[Worker], None]
     hung: set[str] = field(default_factory=set)
     wrong: set[str] = field(default_factory=set)
@@ -104,7 +113,7 @@ class HiddenTests:
     def solution(self) -> Iterator[Solution]:
         """The learner's functions, in a learner process of this check's own."""
         current = self.current()
-        worker = current.take()
+        worker = current.take(current.submission)
         current.locks = worker.locks
         self.conversation = RemoteSolution(
             current.submission,
@@ -170,7 +179,7 @@ class HiddenTests:
             raise ours  # nothing more to find out
         law = item.get_closest_marker("law")
         if law and self.current().wrong & set(law.args or self.current().submission.kata.functions):
-            raise failures.NotReached("counts once the values are right")
+            raise failures.NotReached(reasons.ValuesFirst())
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
@@ -193,7 +202,7 @@ class HiddenTests:
             _generator(self.current(), pyfuncitem.name, given.get("generator"))
             pyfuncitem.obj(**{name: given[name] for name in pyfuncitem._fixtureinfo.argnames})
             message = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise failures.CheckFailed(message, "values") from error
+            raise failures.CheckFailed(reasons.TestRaised(message), "values") from error
 
     @pytest.hookimpl(optionalhook=True)  # known once the session has added the plugin's hooks
     def pytest_json_runtest_metadata(self, item: pytest.Item, call: Any) -> dict[str, Any]:
@@ -205,7 +214,7 @@ class HiddenTests:
         error = call.excinfo.value
         if isinstance(error, CouldNotGrade):
             self.current().ours = error
-            return {"ours": [error.message, error.next_step]}
+            return {"ours": True}
         if not isinstance(error, failures.CheckFailed):
             return {"fault": f"{type(error).__name__}: {error}"}
         called = self.conversation.calls if self.conversation else []
@@ -216,9 +225,9 @@ class HiddenTests:
         return {
             "failure": {
                 "outcome": error.outcome,
-                "message": error.message,
+                "reason": msgspec.to_builtins(error.reason),
                 "rung": error.rung,
-                "evidence": asdict(error.evidence) if error.evidence else None,
+                "evidence": msgspec.to_builtins(error.evidence),
             }
         }
 

@@ -19,6 +19,7 @@ from _pytest.config import _prepareconfig
 from pytest_jsonreport.plugin import Hooks, JSONReport
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs import shared
 
 HERE = Path(__file__).parent
 # Only what the hidden tests need. The gc passes of the unraisable-exception plugin alone cost
@@ -50,6 +51,15 @@ class _Report(JSONReport):  # type: ignore[misc]
         """Added by the session already."""
 
 
+class _Sharing:
+    """`from shared.NAME import ...` in hidden tests means the folder of their pack."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
+        with shared.importable(collector.path):
+            return (yield)
+
+
 class Session:
     """The hidden tests of some katas, collected.
 
@@ -63,7 +73,7 @@ class Session:
         arguments += [part for name in OFF for part in ("-p", f"no:{name}")]
         with _own_environment(), _quiet() as said:
             try:
-                self.config = _prepareconfig([*arguments, *map(str, files)], [plugin])
+                self.config = _prepareconfig([*arguments, *map(str, files)], [plugin, _Sharing()])
                 self.config.addinivalue_line("markers", "law: counts once the values are right")
                 self.config.pluginmanager.add_hookspecs(Hooks)
                 self.config._do_configure()

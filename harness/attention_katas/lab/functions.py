@@ -23,10 +23,11 @@ import torch
 
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge import failures
-from attention_katas.judge.judge import load_module
+from attention_katas.judge.modules import load_module
 from attention_katas.judge.proxy import Call, RemoteSolution
 from attention_katas.lab import json_numbers
 from attention_katas.packs.catalog import Catalog, Kata, load_catalog
+from attention_katas.packs.families import Family
 from attention_katas.packs.precheck import read_submission
 from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
@@ -198,7 +199,7 @@ class Processes:
         self._stack = contextlib.ExitStack()
         self._hidden, self._spawn = hidden, spawn
         self._lock = threading.Lock()
-        self._others: dict[tuple[object, tuple[str, ...]], Workers] = {}
+        self._others: dict[tuple[object, tuple[Family, ...]], Workers] = {}
         self._first = self._start()
         self.forks = not isinstance(self._first, SpawnedWorkers)
         self._unused: Workers | None = self._first
@@ -208,18 +209,18 @@ class Processes:
             start_workers(self._hidden, spawn=self._spawn, limits=Limits(interactive=True))
         )
 
-    def expect(self, bans: Sequence[str]) -> None:
+    def expect(self, bans: Sequence[Family]) -> None:
         with self._lock:
             self._first.expect(bans)
 
-    def take(self, key: object, bans: Sequence[str]) -> Any:
+    def take(self, key: object, bans: Sequence[Family]) -> Any:
         with self._lock:
             try:
                 return self._take(key, bans)
             except CouldNotGrade:  # somebody ended the zygote; there is another one by now
                 return self._take(key, bans)
 
-    def _take(self, key: object, bans: Sequence[str]) -> Any:
+    def _take(self, key: object, bans: Sequence[Family]) -> Any:
         if self.forks:
             return self._first.take(key, bans)
         # One that is spawned serves all katas with the same bans, for it takes seconds to make.

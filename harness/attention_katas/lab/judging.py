@@ -18,6 +18,8 @@ from attention_katas.packs.workspace import Workspace
 from attention_katas.service.follow import Follow
 from attention_katas.service.judge_service import JudgeService
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
+from attention_katas.verdict.words.numbers import listing
 
 PATIENCE = 15.0  # seconds until katas are judged though no page was opened
 
@@ -90,41 +92,44 @@ def told(verdict: v.Verdict, kata: Kata) -> dict[str, Any]:
         "outcome": verdict.outcome,
         "passed": verdict.passed,
         "total": verdict.total,
-        "message": verdict.message,
+        "message": words.verdict(verdict),
         "check": first.title if first else "",
         "raised": f"{raised.type}: {raised.message}" if raised and raised.type else "",
         "where": f"{where.file}:{where.line}" if where else "",
         "diagnoses": [
-            said for each in verdict.diagnoses for said in _said(each, kata) if each.function
+            entry
+            for diagnosis in verdict.diagnoses
+            if diagnosis.function
+            for entry in _entries(diagnosis, kata)
         ],
     }
 
 
-def _said(found: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
-    """Each cause of a diagnosis by its name, or the properties that are broken."""
-    causes = [
+def _entries(diagnosis: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
+    """An entry for each cause of a diagnosis, or one for the properties that are broken."""
+    entry = {
+        "function": diagnosis.function,
+        "blames": listing(diagnosis.blames),
+        "file": diagnosis.file or kata.file,
+        "id": "",
+        "says": words.headline(diagnosis, kata.file),
+        "ask": "",
+        "hint": "",
+        "shows": "answers",
+        "symptoms": [words.symptom(each) for each in diagnosis.symptoms],
+    }
+    if not diagnosis.causes:
+        is_empty = diagnosis.kind not in (v.EARLIER_WORK, v.SYMPTOMS)
+        return [] if is_empty else [entry]
+    return [
         {
-            "function": found.function,
-            "blames": "",
-            "file": kata.file,
+            **entry,
             "id": cause.id,
-            "says": cause.title,
-            "ask": cause.ask,
+            "says": words.says(cause),
+            "ask": cause.question,
             "hint": f"kata hint {kata.name} --level {cause.level}" if cause.level else "",
+            "shows": cause.shows,
             "symptoms": [],
         }
-        for cause in found.causes
+        for cause in diagnosis.causes
     ]
-    if causes:
-        return causes
-    if found.kind == v.EARLIER_WORK:
-        verb = "are" if " and " in found.blames else "is"
-        says = f"is right as soon as {found.blames} {verb}: look there first"
-    elif found.symptoms:
-        says = "answers as no known mistake does"
-    else:
-        return []
-    symptoms = found.symptoms if found.kind != v.EARLIER_WORK else []
-    said = {"function": found.function, "id": "", "says": says, "ask": "", "hint": ""}
-    file = found.file or kata.file
-    return [{**said, "blames": found.blames, "file": file, "symptoms": symptoms}]

@@ -1,20 +1,100 @@
-"""`--format json`: the verdicts as they are. The schema stands in docs/report.schema.json."""
+"""`--format json`: the facts of every verdict, and their sentences. See docs/json.md."""
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Sequence
-from datetime import date
+from typing import Any, Literal
 
-from attention_katas.verdict.data import SCHEMA_VERSION, Verdict, exit_code
+import msgspec
+
+from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 
-def render(verdicts: Sequence[Verdict], on: date | None = None) -> str:
-    """All verdicts as one JSON document; `on` is the day, for what is kept."""
-    document = {
-        "schema": SCHEMA_VERSION,
-        **({"date": on.isoformat()} if on else {}),
-        "exit_code": exit_code(list(verdicts)),
-        "verdicts": [verdict.to_dict() for verdict in verdicts],
-    }
-    return json.dumps(document, indent=2)
+class SpokenCheck(v.Check):
+    """A check, and why it did not pass in a sentence."""
+
+    message: str = ""
+
+
+class SpokenDiagnosis(v.Diagnosis):
+    """A diagnosis, and its sentences.
+
+    message: what it says of the function.
+    evidence: how many answers the causes explain.
+    symptom_messages: a sentence for each symptom.
+    """
+
+    message: str = ""
+    evidence: str = ""
+    symptom_messages: list[str] = []
+
+
+class SpokenVerdict(v.Verdict):
+    """A verdict, its counts and its sentences.
+
+    passed, total: counts of the checks.
+    message: why it is not a pass.
+    advice: what to do now.
+    """
+
+    checks: list[SpokenCheck] = []  # type: ignore[assignment]
+    diagnoses: list[SpokenDiagnosis] = []  # type: ignore[assignment]
+    passed: int = 0
+    total: int = 0
+    message: str = ""
+    advice: str = ""
+
+
+class Document(msgspec.Struct, omit_defaults=True):
+    """What `kata run --format json` prints.
+
+    schema: the version of this format.
+    date: in a certificate, the day on which it was written.
+    """
+
+    schema: Literal[2]
+    exit_code: Literal[0, 1, 3]
+    verdicts: list[SpokenVerdict]
+    date: datetime.date | None = None
+
+
+def render(verdicts: Sequence[v.Verdict], on: datetime.date | None = None) -> str:
+    """All verdicts as one JSON document; `on` is the day of a certificate."""
+    document = Document(
+        v.SCHEMA_VERSION, v.exit_code(verdicts), [spoken(verdict) for verdict in verdicts], on
+    )
+    return json.dumps(msgspec.to_builtins(document), indent=2)
+
+
+def spoken(verdict: v.Verdict) -> SpokenVerdict:
+    """The verdict with its sentences."""
+    return SpokenVerdict(
+        **{
+            **_fields(verdict),
+            "checks": [
+                SpokenCheck(**_fields(check), message=words.check(check))
+                for check in verdict.checks
+            ],
+            "diagnoses": [_spoken_diagnosis(diagnosis) for diagnosis in verdict.diagnoses],
+        },
+        passed=verdict.passed,
+        total=verdict.total,
+        message=words.verdict(verdict),
+        advice=words.next_step(verdict),
+    )
+
+
+def _spoken_diagnosis(diagnosis: v.Diagnosis) -> SpokenDiagnosis:
+    return SpokenDiagnosis(
+        **_fields(diagnosis),
+        message=words.diagnosis(diagnosis),
+        evidence=words.evidence(diagnosis),
+        symptom_messages=[words.symptom(symptom) for symptom in diagnosis.symptoms],
+    )
+
+
+def _fields(struct: msgspec.Struct) -> dict[str, Any]:
+    return {name: getattr(struct, name) for name in struct.__struct_fields__}

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs.families import Family
 from attention_katas.sandbox import frames
 from attention_katas.sandbox.channel import SocketChannel
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.worker import (
-    GONE,
     START_SECONDS,
     Worker,
     WorkerDied,
@@ -27,7 +27,9 @@ from attention_katas.sandbox.worker import (
     environment,
     how_it_ended,
 )
+from attention_katas.verdict import reasons
 
+Bans = tuple[Family, ...]
 REPLY_SECONDS = 30.0
 
 
@@ -36,8 +38,8 @@ class ForkedWorkers:
 
     def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
         self.hidden, self.limits, self.device = hidden, limits, device
-        self._templates: dict[tuple[str, ...], _Template] = {}
-        self._prepared: tuple[tuple[str, ...], _Template] | None = None
+        self._templates: dict[Bans, _Template] = {}
+        self._prepared: tuple[Bans, _Template] | None = None
         self._start()
 
     def _start(self) -> None:
@@ -78,7 +80,7 @@ class ForkedWorkers:
         self._control.settimeout(REPLY_SECONDS)
         self._started = True
 
-    def take(self, key: object, bans: Sequence[str]) -> Worker:
+    def take(self, key: object, bans: Sequence[Family]) -> Worker:
         """A fresh process in which the bans hold and nothing has run yet."""
         self._wait()
         try:
@@ -88,7 +90,7 @@ class ForkedWorkers:
             self.restart()
             raise CouldNotGrade(f"the zygote is gone ({error})", "kata doctor") from None
 
-    def expect(self, bans: Sequence[str], ahead: int = 0) -> None:
+    def expect(self, bans: Sequence[Family], ahead: int = 0) -> None:
         """Have processes with these bans made as soon as the zygote is up.
 
         ahead: how many.
@@ -97,7 +99,7 @@ class ForkedWorkers:
             template = self._templates.get(tuple(bans)) or self._template(tuple(bans))
             template.fill(ahead or template.AHEAD)
 
-    def prepare(self, bans: Sequence[str], ahead: int) -> None:
+    def prepare(self, bans: Sequence[Family], ahead: int) -> None:
         """Before the fork of a whole judge: have learner processes made to hand over."""
         key = tuple(bans)
         if self._prepared is not None and self._prepared[0] == key:
@@ -110,7 +112,7 @@ class ForkedWorkers:
         self._prepared = (key, mother.duplicate())
         self._prepared[1].fill(ahead)
 
-    def adopt(self, bans: Sequence[str]) -> None:
+    def adopt(self, bans: Sequence[Family]) -> None:
         """In that fork: use what was prepared; the zygote stays the other process's own."""
         key, self._owner = tuple(bans), False
         mother = self._templates.get(key)
@@ -127,7 +129,7 @@ class ForkedWorkers:
             self._prepared[1].close()
         self._prepared = None
 
-    def _template(self, bans: tuple[str, ...]) -> _Template:
+    def _template(self, bans: Bans) -> _Template:
         self._templates[bans] = _open_template(self._control, bans, self.limits)
         return self._templates[bans]
 
@@ -159,12 +161,16 @@ def _request(control: socket.socket, request: dict[str, Any], descriptors: list[
     socket.send_fds(control, [frames.encode(request)], descriptors)
 
 
-def _open_template(control: socket.socket, bans: tuple[str, ...], limits: Limits) -> _Template:
+def _open_template(control: socket.socket, bans: Bans, limits: Limits) -> _Template:
     """A fork of the zygote, or of a template, that makes learner processes with these bans."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(REPLY_SECONDS)
     try:
-        _request(control, {"do": "template", "bans": list(bans)}, [theirs.fileno()])
+        _request(
+            control,
+            {"do": "template", "bans": [family.to_dict() for family in bans]},
+            [theirs.fileno()],
+        )
     except OSError:
         ours.close()
         raise
@@ -218,15 +224,15 @@ class _Template:
             os.close(write_end)
         return ours, read_end
 
-    def end(self, pid: int, *, tell: bool) -> str:
+    def end(self, pid: int, *, tell: bool) -> reasons.Reason:
         """Kill a child through its parent, which alone knows that the pid is still its child."""
         with self._lock:
             try:
                 self._control.send(frames.encode({"do": "end", "pid": pid, "tell": tell}))
                 status = int(frames.decode(self._control.recv(1 << 16))["ended"]) if tell else -1
             except (OSError, frames.BadFrame):
-                return GONE
-        return how_it_ended(status) if status != -1 else GONE
+                return reasons.ProcessGone()
+        return how_it_ended(status) if status != -1 else reasons.ProcessGone()
 
     def empty(self) -> None:
         """Let go of those that were made ahead."""
@@ -243,15 +249,16 @@ class _Template:
 class _Fork(Worker):
     def __init__(self, home: _Template, line: socket.socket, output: int, limits: Limits) -> None:
         self.home = home
-        self._ended = ""
+        self._end: reasons.Reason | None = None
         super().__init__(SocketChannel(line, output, limits), limits)
 
-    def end(self) -> str:
-        if not self._ended:
-            self._ended = self.home.end(self.pid, tell=True) if self.pid else "it never started"
-        return self._ended
+    def end(self) -> reasons.Reason:
+        if self._end is None:
+            never = reasons.ProcessNeverStarted()
+            self._end = self.home.end(self.pid, tell=True) if self.pid else never
+        return self._end
 
     def dismiss(self) -> None:
-        if not self._ended:
+        if self._end is None:
             self.home.end(self.pid, tell=False)
         self.close()

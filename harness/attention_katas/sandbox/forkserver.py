@@ -60,7 +60,7 @@ def dry_run(on_fake_device: bool = False) -> None:
     load = {"do": "load", "module": "_warm", "sources": {"_warm": WARM_UP}, "functions": ["f"]}
     rehearsal.answer(load, {})
     rehearsal.answer({**call, "args": wire.pack([x], sent)}, sent)
-    upstream = wire.pack(torch.ones(2, 2, dtype=torch.float64), sent)
+    upstream = wire.pack([torch.ones(2, 2, dtype=torch.float64)], sent)
     rehearsal.answer({"do": "backward", "id": 1, "upstream": upstream}, sent)
     wire.read(io.BytesIO(wire.encode(call, sent)).read)
     if on_fake_device:
@@ -130,7 +130,7 @@ class ForkServer:
             os.close(descriptor)
         self.children[pid] = -1
 
-    def become_template(self, control: int, families: list[str]) -> None:
+    def become_template(self, control: int, families: list[dict[str, Any]]) -> None:
         """Everything a template does; it never returns."""
         try:
             parent = self.pid

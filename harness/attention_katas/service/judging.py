@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
 
@@ -25,6 +24,7 @@ from attention_katas.service import messages, rpc
 from attention_katas.service.local import open_judge
 from attention_katas.service.settings import Settings, settings_from
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons
 
 MAX_BYTES = 8 << 20  # of a verdict; the largest honest ones have some hundred thousand
 Send = Callable[..., None]
@@ -53,12 +53,12 @@ def main() -> None:
 
 def _load_catalog(settings: Settings) -> Catalog:
     """Raises BadContent when there is nothing to judge."""
-    private = Path(settings.katas) if settings.katas else None
-    if private and not private.is_dir():
-        raise BadContent(f"there is no folder {private}")
-    catalog = load_catalog(private)
+    catalog = load_catalog(settings.packs)
+    for refusal in catalog.refusals:
+        if refusal.selected:
+            raise BadContent(refusal.message)
     if not catalog.ready:
-        raise BadContent(f"there are no katas in {catalog.folder}")
+        raise BadContent("there are no katas")
     return catalog
 
 
@@ -82,8 +82,7 @@ def _refuse_all(error: KataError, requests: queue.SimpleQueue[messages.Judge], s
     """There are no katas here; never returns."""
     send(messages.Started(os.getpid()))
     while requests.get():
-        detail = messages.printable(error.message)
-        send(messages.Refused(messages.NO_KATAS, where=_machine(), detail=detail))
+        send(messages.Refused(messages.NO_KATAS, where=_machine(), detail=error.message))
 
 
 def _judge_all(
@@ -119,7 +118,7 @@ def _encoded(verdict: v.Verdict) -> bytes:
     if len(encoded) > MAX_BYTES:
         verdict.checks, verdict.diagnoses, verdict.audit = [], [], []
         verdict.raised, verdict.output = None, ""
-        verdict.outcome, verdict.message = v.CRASHED, "what it did was too much to be told"
+        verdict.outcome, verdict.reason = v.CRASHED, reasons.VerdictTooLarge()
         encoded = rpc.encode_verdict(verdict)
     return encoded
 

@@ -25,7 +25,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 def hidden_paths(catalog: Catalog) -> list[Path]:
     """What a sandbox worker must not read: this package, the tests and the references."""
     root = content_root()
-    return [PACKAGE, root / "katas", root / "reference", catalog.folder, catalog.reference]
+    ours = [PACKAGE, root / "katas", root / "reference"]
+    return ours + [path for pack in catalog.packs for path in (pack.folder, pack.reference)]
 
 
 @contextlib.contextmanager
@@ -51,9 +52,11 @@ def open_judge(
     hidden = hidden_paths(catalog)
     with start_workers(hidden, device=chosen.name, spawn=spawn, limits=limits) as workers:
         workers.expect(katas[0].banned)
+        from attention_katas.diagnosis.causes import FindCauses
         from attention_katas.judge.judge import Judge
 
-        judge = Judge(katas, workers, chosen, strict, weak)
+        causes = FindCauses(catalog.modules)
+        judge = Judge(katas, workers, chosen, strict, weak, diagnose=causes)
         if not gc.isenabled():  # switched off by the command while it imports
             gc.freeze()
             gc.enable()
@@ -77,7 +80,7 @@ class Local:
         weak: bool = False,
     ) -> None:
         """katas: those that will be judged, the first one first; all when there are none."""
-        self._catalog, self._katas = catalog, list(katas) or catalog.ready
+        self.catalog, self._katas = catalog, list(katas) or catalog.ready
         self._device, self._spawn, self._strict, self._weak = device, spawn, strict, weak
         self._stack = contextlib.ExitStack()
         self._judge: Judge | None = None
@@ -90,7 +93,7 @@ class Local:
         with self._starting:
             if self._judge is None:
                 judge = open_judge(
-                    self._catalog,
+                    self.catalog,
                     self._katas,
                     self._device,
                     self._spawn,

@@ -10,9 +10,9 @@ import subprocess
 import sys
 import time
 
-from attention_katas.packs.catalog import Catalog, content_root
+from attention_katas.packs.catalog import Catalog, Selection
 from attention_katas.service import rpc
-from attention_katas.service.daemon.address import Address, address
+from attention_katas.service.daemon.address import Address, address, private_folder
 from attention_katas.service.messages import AnyMessage, Status, StatusReport, Stop, Stopping
 
 SWITCH = "KATA_COLD"
@@ -33,7 +33,7 @@ def why_not() -> str:
         return "CI is set"
     if _has_cpu_limit():
         return "the processor time of this shell is limited, and would be that of the daemon"
-    if address() is None:
+    if private_folder() is None:
         return "there is no private folder for its socket"
     return ""
 
@@ -46,10 +46,9 @@ def _has_cpu_limit() -> bool:
 
 def address_for(catalog: Catalog, device: str) -> Address | None:
     """Where the daemon for these katas on this device is; None where none may be used."""
-    ships = catalog.folder == content_root() / "katas"
-    if not ships or device not in ("auto", "cpu") or why_not():
+    if not catalog.ready or device not in ("auto", "cpu") or why_not():
         return None
-    return address()
+    return address(catalog)
 
 
 def connect(where: Address) -> socket.socket | None:
@@ -84,8 +83,14 @@ def _ask(where: Address, message: AnyMessage) -> AnyMessage | None:
     return None
 
 
-def start(where: Address, idle_seconds: float = IDLE_SECONDS) -> None:
-    """Leave a daemon behind, in place of older ones. It takes some seconds to be ready."""
+def start(
+    where: Address, idle_seconds: float = IDLE_SECONDS, packs: Selection | None = None
+) -> None:
+    """Leave a daemon behind, in place of older ones. It takes some seconds to be ready.
+
+    packs: those that the command line names.
+    """
+    packs = packs or Selection()
     from attention_katas.sandbox.worker import ONE_THREAD
 
     stop_older(where)
@@ -95,6 +100,8 @@ def start(where: Address, idle_seconds: float = IDLE_SECONDS) -> None:
         "family": where.family,
         "key": where.key,
         "idle_seconds": idle_seconds,
+        "packs": [os.fspath(folder) for folder in packs.folders],
+        "only": packs.only,
     }
     optimised = ["-O"] * sys.flags.optimize
     with contextlib.suppress(OSError):

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from attention_katas.packs.catalog import Selection
 from attention_katas.service.daemon.address import Address
 
 
@@ -28,11 +29,12 @@ def _locked(address: Address) -> Iterator[bool]:
 
 
 def main(text: str) -> None:
-    """text: JSON with the parts of the address and `idle_seconds`."""
+    """text: JSON with the parts of the address, `idle_seconds`, and the packs that are named."""
     arguments = json.loads(text)
     address = Address(Path(arguments["folder"]), arguments["family"], arguments["key"])
     with _locked(address) as is_alone:
         if is_alone:
             from attention_katas.service.daemon import server
 
-            server.run(address, arguments["idle_seconds"])
+            packs = Selection(tuple(map(Path, arguments["packs"])), arguments["only"])
+            server.run(address, arguments["idle_seconds"], packs)

@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from attention_katas import __version__, devices
+from attention_katas.diagnosis.causes import FindCauses
 from attention_katas.errors import KataError, NoSuchKata
 from attention_katas.judge.judge import WARM_UP_CHECKS, Judge
-from attention_katas.packs.catalog import Catalog, load_catalog
+from attention_katas.packs.catalog import Catalog, Selection, load_catalog
 from attention_katas.sandbox.forked_workers import ForkedWorkers
 from attention_katas.sandbox.restrictions import linux
 from attention_katas.sandbox.start import start_workers
@@ -37,7 +38,7 @@ EXTRA = 6
 
 
 class Server:
-    """A judge of the katas that ship, on the CPU, and the clients that wait for it."""
+    """A judge of some packs of katas, on the CPU, and the clients that wait for it."""
 
     def __init__(
         self, catalog: Catalog, judge: Judge, workers: ForkedWorkers, idle_seconds: float
@@ -233,17 +234,17 @@ class Server:
         self.selector.close()
 
 
-def run(address: Address, idle_seconds: float) -> None:
+def run(address: Address, idle_seconds: float, packs: Selection) -> None:
     """Be the daemon until there is no need for one any more."""
     gc.disable()  # forks are over before their garbage matters
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
-    catalog = load_catalog()
+    catalog = load_catalog(packs)
     for kata in catalog.ready:
-        _ = kata.version  # of the files that are about to be loaded, not of later ones
+        _ = kata.version, kata.pack.digest  # computed now, for the files that are loaded
     with start_workers(hidden_paths(catalog)) as workers:
         assert isinstance(workers, ForkedWorkers)
         workers.expect(catalog.ready[0].banned)
-        judge = Judge(catalog.ready, workers)
+        judge = Judge(catalog.ready, workers, diagnose=FindCauses(catalog.modules))
         server = Server(catalog, judge, workers, idle_seconds)
         signal.signal(signal.SIGTERM, lambda *_: setattr(server, "stopping", True))
         listener = Listener(address)
