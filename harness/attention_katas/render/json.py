@@ -48,14 +48,12 @@ class SpokenVerdict(v.Verdict):
     advice: str = ""
 
 
-class Document(msgspec.Struct, omit_defaults=True):
+class Document(msgspec.Struct, omit_defaults=True, tag_field="schema", tag=v.SCHEMA_VERSION):
     """What `kata run --format json` prints.
 
-    schema: the version of this format.
     date: in a certificate, the day on which it was written.
     """
 
-    schema: Literal[2]
     exit_code: Literal[0, 1, 3]
     verdicts: list[SpokenVerdict]
     date: datetime.date | None = None
@@ -63,9 +61,7 @@ class Document(msgspec.Struct, omit_defaults=True):
 
 def render(verdicts: Sequence[v.Verdict], on: datetime.date | None = None) -> str:
     """All verdicts as one JSON document; `on` is the day of a certificate."""
-    document = Document(
-        v.SCHEMA_VERSION, v.exit_code(verdicts), [spoken(verdict) for verdict in verdicts], on
-    )
+    document = Document(v.exit_code(verdicts), [spoken(verdict) for verdict in verdicts], on)
     return json.dumps(msgspec.to_builtins(document), indent=2)
 
 
