@@ -23,15 +23,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from attention_katas.errors import KataError, NoSuchKata
 from attention_katas.packs.catalog import Kata, load_catalog
 from attention_katas.packs.precheck import read_submission
 from attention_katas.packs.workspace import create
 from attention_katas.service import JudgeService, open_service, verdict_of
 from attention_katas.verdict import data as v
-from attention_katas.verdict import steps
 
 WIDTH = 88
 # A function alone has lost the imports of the cells above it.
@@ -63,9 +60,7 @@ class Result:
             legacy_windows=False,
         )
         step = "on to the next kata" if self.verdict.outcome == v.PASSED else AGAIN
-        Screen(console).verdict(
-            msgspec.structs.replace(self.verdict, next_step=steps.Advice(step)), self._kata, ""
-        )
+        Screen(console).verdict(self.verdict, self._kata, step=step)
         return console
 
     def __repr__(self) -> str:

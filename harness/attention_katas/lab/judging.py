@@ -18,8 +18,7 @@ from attention_katas.packs.workspace import Workspace
 from attention_katas.service.follow import Follow
 from attention_katas.service.judge_service import JudgeService
 from attention_katas.verdict import data as v
-from attention_katas.verdict import words
-from attention_katas.verdict.words.numbers import listing
+from attention_katas.verdict import symptoms, words
 
 PATIENCE = 15.0  # seconds until katas are judged though no page was opened
 
@@ -97,39 +96,55 @@ def told(verdict: v.Verdict, kata: Kata) -> dict[str, Any]:
         "raised": f"{raised.type}: {raised.message}" if raised and raised.type else "",
         "where": f"{where.file}:{where.line}" if where else "",
         "diagnoses": [
-            entry
+            part
             for diagnosis in verdict.diagnoses
+            for part in _parts(diagnosis, kata)
             if diagnosis.function
-            for entry in _entries(diagnosis, kata)
         ],
     }
 
 
-def _entries(diagnosis: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
-    """An entry for each cause of a diagnosis, or one for the properties that are broken."""
-    entry = {
+def _parts(diagnosis: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
+    """Each cause of a diagnosis by its name, or what is known of the function without one."""
+    whole = {
         "function": diagnosis.function,
-        "blames": listing(diagnosis.blames),
-        "file": diagnosis.file or kata.file,
+        "file": kata.file,
         "id": "",
-        "says": words.headline(diagnosis, kata.file),
-        "ask": "",
+        "question": "",
         "hint": "",
         "shows": "answers",
-        "symptoms": [words.symptom(each) for each in diagnosis.symptoms],
+        "blames": [],
+        "also_wrong": _also_wrong(diagnosis),
+        "symptoms": [],
     }
-    if not diagnosis.causes:
-        is_empty = diagnosis.kind not in (v.EARLIER_WORK, v.SYMPTOMS)
-        return [] if is_empty else [entry]
+    if diagnosis.causes:
+        return [{**whole, **_cause(cause, kata)} for cause in diagnosis.causes]
+    if diagnosis.kind == v.EARLIER_WORK:
+        says = words.headline(diagnosis, diagnosis.file)
+        return [{**whole, "says": says, "blames": diagnosis.blames, "file": diagnosis.file}]
+    if diagnosis.symptoms:
+        sentences = [words.symptom(symptom) for symptom in diagnosis.symptoms]
+        return [{**whole, "says": words.headline(diagnosis), "symptoms": sentences}]
+    return []
+
+
+def _cause(cause: v.Cause, kata: Kata) -> dict[str, Any]:
+    hint = f"kata hint {kata.name} --level {cause.level}" if cause.level else ""
+    return {
+        "id": cause.id,
+        "says": cause.title,
+        "question": cause.question,
+        "hint": hint,
+        "shows": cause.shows,
+        "also_wrong": [],
+    }
+
+
+def _also_wrong(diagnosis: v.Diagnosis) -> list[str]:
+    """Earlier functions that are wrong as well."""
     return [
-        {
-            **entry,
-            "id": cause.id,
-            "says": words.says(cause),
-            "ask": cause.question,
-            "hint": f"kata hint {kata.name} --level {cause.level}" if cause.level else "",
-            "shows": cause.shows,
-            "symptoms": [],
-        }
-        for cause in diagnosis.causes
+        name
+        for symptom in diagnosis.symptoms
+        if isinstance(symptom, symptoms.AlsoWrong)
+        for name in symptom.functions
     ]

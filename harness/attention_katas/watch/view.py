@@ -6,7 +6,6 @@ import io
 import time
 from collections.abc import Callable
 
-import msgspec
 from rich.console import Console
 from rich.text import Text
 
@@ -15,7 +14,7 @@ from attention_katas.packs.progress import DONE, STALE
 from attention_katas.render.glyphs import UNICODE, Glyphs
 from attention_katas.render.terminal import STYLES, Screen, paragraphs
 from attention_katas.verdict import data as v
-from attention_katas.verdict import steps, words
+from attention_katas.verdict import words
 from attention_katas.watch import session as s
 from attention_katas.watch.session import Change, Session
 
@@ -92,8 +91,7 @@ def current(screen: Screen, session: Session, hints: bool = True) -> None:
         screen.line()
         changes(screen, session.changes)
         screen.line()
-    advice = steps.Advice(next_step(session, verdict))
-    screen.verdict(msgspec.structs.replace(verdict, next_step=advice), session.kata)
+    screen.verdict(verdict, session.kata, step=next_step(session, verdict))
     if hints:
         hint(screen, session)
 
