@@ -25,7 +25,8 @@ from attention_katas.service.daemon import client, control
 from attention_katas.service.daemon.address import Address, address
 from attention_katas.service.local import Local, open_judge
 from attention_katas.verdict import data as v
-from tests.conftest import plain, submission_of
+from tests.conftest import plain, submission_of, untimed
+from tests.packs import copied, only
 from tests.test_cli import RIGHT, WRONG, kata, space
 from tests.test_worker import children
 
@@ -126,9 +127,7 @@ def test_the_first_run_leaves_one_and_the_next_asks_it(place, space):
     second = place.kata("run", "softmax", "--seed", "5", "--format", "json", cwd=space)
     assert place.status().judged == 1
     assert first.returncode == second.returncode == 1
-    cold, warm = (
-        plain(v.from_dict(json.loads(done.stdout)["verdicts"][0])) for done in (first, second)
-    )
+    cold, warm = (untimed(json.loads(done.stdout)["verdicts"][0]) for done in (first, second))
     assert cold == warm
     place.kata("run", "softmax", "--cold", cwd=space)
     assert place.status().judged == 1
@@ -164,11 +163,11 @@ def test_none_is_left_behind_where_none_is_wanted(place, monkeypatch, variable, 
     assert variable in control.why_not()
 
 
-def test_none_for_other_devices_or_katas(place, catalog, monkeypatch):
+def test_other_devices_have_none_and_other_packs_their_own(place, catalog, tmp_path):
     assert control.address_for(catalog, "cpu") == place.where
     assert control.address_for(catalog, "cuda") is None
-    monkeypatch.setattr(catalog, "folder", catalog.folder / "private")
-    assert control.address_for(catalog, "cpu") is None
+    other = copied(tmp_path / "pack", "softmax")
+    assert control.address_for(only(other), "cpu").family != place.where.family
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attention_katas.errors import KataError, NoSuchKata
 from attention_katas.packs.catalog import Kata, load_catalog
@@ -29,6 +29,9 @@ from attention_katas.packs.precheck import read_submission
 from attention_katas.packs.workspace import create
 from attention_katas.service import JudgeService, open_service, verdict_of
 from attention_katas.verdict import data as v
+
+if TYPE_CHECKING:
+    from attention_katas.lab.panels import Panel
 
 WIDTH = 88
 # A function alone has lost the imports of the cells above it.
@@ -113,7 +116,7 @@ class NotebookSession:
         if tell not in self._tells:
             self._tells.append(tell)
         verdicts = list(self.verdicts.values())
-        tell(greeting(self.catalog, self.space, self.generation, verdicts))
+        tell(greeting(self.catalog, self.space, self._panels(), self.generation, verdicts))
 
     def leave(self, tell: Callable[[dict[str, Any]], None]) -> None:
         """That widget is closed."""
@@ -124,13 +127,19 @@ class NotebookSession:
         """One question of a widget, answered here and now: a kernel has one thread for us."""
         from attention_katas.lab.engine import answer
         from attention_katas.lab.functions import LiveFunctions, Processes
-        from attention_katas.lab.panels import QUICK, SLOW
         from attention_katas.service.local import hidden_paths
 
         if self._live is None:
             self._processes = Processes(hidden_paths(self.catalog))
             self._live = LiveFunctions(self.catalog, self.space, self._processes)
-        return answer(self._live, {**QUICK, **SLOW}, request)
+        answers = {panel.name: panel.answer for panel in self._panels()}
+        return answer(self._live, answers, request)
+
+    def _panels(self) -> list[Panel]:
+        """The pictures that a widget can draw: those of packs come from the lab's server alone."""
+        from attention_katas.lab.panels import panels_of
+
+        return [panel for panel in panels_of(self.catalog) if panel.script is None]
 
     def _changed(self, file: str) -> None:
         from attention_katas.lab.lab import katas_of
