@@ -30,6 +30,7 @@ from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.grading import VARIABLE, run
 from attention_katas.grading.collect import collect
 from attention_katas.grading.ledger import Ledger
+from attention_katas.packs.catalog import Selection
 from attention_katas.sandbox.restrictions import landlock
 from attention_katas.service import Settings, Task, cluster, messages, rpc
 from attention_katas.service.many import encode_task
@@ -213,12 +214,12 @@ def test_what_is_no_address_is_said(address):
 
 def test_commands_refuse_with_a_next_step(tmp_path):
     where = [a_class(tmp_path / "class", ["ann"]), "--ledger", tmp_path / "l.db"]
-    for words, said in [
+    for arguments, said in [
         ([*where, "--scheduler", "tcp://10.0.0.7:8786"], "not encrypted"),
         (["worker", "tls://10.0.0.7:8786"], "needs certificates"),
         ([*where, "--scheduler", "local", "--allow-weak-sandbox"], "without all locks"),
     ]:
-        code, _, err = answer(*words)
+        code, _, err = answer(*arguments)
         assert code == 2
         assert said in err
         assert "next:" in err
