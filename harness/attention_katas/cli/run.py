@@ -255,9 +255,9 @@ def _chosen(
         return katas.ready
     if names:
         return list(dict.fromkeys(katas[name] for name in names))
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
-    following = next_kata(katas, states_of(katas, space))
+    following = next_kata(katas.ready, states_of(katas, space))
     return [following] if following else []
 
 
@@ -265,11 +265,11 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
     """The command after a pass: the next kata that is not done."""
     if space is None:
         return ""
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
     with contextlib.suppress(ProgressUnavailable):
         states = states_of(katas, space)
-        following = next_kata(katas, states)
+        following = next_kata(katas.ready, states)
         if following is None:
             return "kata checkpoint"
         return f"kata {'run' if states[following.name].attempts else 'show'} {following.name}"
