@@ -138,7 +138,7 @@ def with_fewer_mistakes(case, name):
 def chosen(kata):
     """The entries of a kata with their functions."""
     from attention_katas.authoring.mistakes import entries_in
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
 
     return entries_in(load_module(kata.mistakes))
 
@@ -209,7 +209,7 @@ def alike(kata, candidates):
     from attention_katas.devices import Device
     from attention_katas.diagnosis import equivalence
     from attention_katas.judge.fixtures import Draw
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
     from attention_katas.judge.proxy import Call
 
     probes = load_module(kata.folder / "probes.py")
@@ -295,7 +295,7 @@ def same(kata, entries, entry, names):
     from attention_katas.devices import Device
     from attention_katas.diagnosis import equivalence
     from attention_katas.judge.fixtures import Draw
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
     from attention_katas.judge.proxy import Call
 
     functions = {other.id: function for other, function in entries}

@@ -15,7 +15,7 @@ import pytest
 
 from attention_katas.packs.catalog import Catalog, load_catalog
 from attention_katas.packs.submission import Submission, still_stub
-from attention_katas.verdict.data import Verdict
+from attention_katas.verdict.data import Verdict, to_builtins
 
 if TYPE_CHECKING:
     from attention_katas.judge.judge import Judge
@@ -35,11 +35,13 @@ Submit = Callable[..., Verdict]
 
 def plain(verdict: Verdict) -> dict[str, Any]:
     """A verdict as plain data, without its times."""
-    data = verdict.to_dict()
-    data["seconds"] = 0
-    for check in data["checks"]:
-        check["seconds"] = 0
-    return data
+    return untimed(to_builtins(verdict))
+
+
+def untimed(data: dict[str, Any]) -> dict[str, Any]:
+    """A verdict's plain data, without its times."""
+    checks = [{**check, "seconds": 0} for check in data["checks"]]
+    return {**data, "seconds": 0, "checks": checks}
 
 
 @pytest.fixture(scope="session")

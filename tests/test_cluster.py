@@ -35,6 +35,7 @@ from attention_katas.sandbox.restrictions import landlock
 from attention_katas.service import Settings, Task, cluster, messages, rpc
 from attention_katas.service.many import encode_task
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from tests.clustered import noted
 from tests.conftest import submission_of
 
@@ -213,12 +214,12 @@ def test_what_is_no_address_is_said(address):
 
 def test_commands_refuse_with_a_next_step(tmp_path):
     where = [a_class(tmp_path / "class", ["ann"]), "--ledger", tmp_path / "l.db"]
-    for words, said in [
+    for arguments, said in [
         ([*where, "--scheduler", "tcp://10.0.0.7:8786"], "not encrypted"),
         (["worker", "tls://10.0.0.7:8786"], "needs certificates"),
         ([*where, "--scheduler", "local", "--allow-weak-sandbox"], "without all locks"),
     ]:
-        code, _, err = answer(*words)
+        code, _, err = answer(*arguments)
         assert code == 2
         assert said in err
         assert "next:" in err
@@ -329,7 +330,7 @@ def test_a_worker_killed_in_the_middle_and_everybody_is_graded_once(
         results = list(grading.results())
         killer.join()
         assert ledger.last_run().done
-        assert {item.verdict.message for one in results for item in one.items} == {""}
+        assert {words.verdict(item.verdict) for one in results for item in one.items} == {""}
         assert len(ledger.judged()) == len(students)
         assert [result.student.id for result in results] == students
         assert {result.points for result in results} == {20}
@@ -359,7 +360,7 @@ def test_a_task_that_costs_two_workers_is_set_aside_and_harms_nobody(
     assert outcomes.pop("bad") == v.COULD_NOT_GRADE
     assert set(outcomes.values()) == {v.PASSED}
     told = {task.key: verdict for task, verdict in found}["bad"]
-    assert "set aside: 2 workers were lost over it" in told.message
+    assert "set aside: 2 workers were lost over it" in words.verdict(told)
     assert "look at what it does" in told.audit[0]  # which is for the teacher alone
     tried = [pid for what, key, pid in notes(log) if key == "poison"]
     assert len(set(tried)) == len(tried) == 4  # two, and two more when it was alone
@@ -393,8 +394,8 @@ REACHED += [name for name in os.environ if "DASK" in name or "KATA" in name]
     source = f"{RIGHT}\n{acts}\nif REACHED:\n    softmax = None\n"
     with running.opened() as service:
         verdict = service.judge(submission_of(catalog, "softmax", source), 1)
-    assert verdict.outcome == v.PASSED, verdict.message
-    assert "system calls" in verdict.locks
+    assert verdict.outcome == v.PASSED, words.verdict(verdict)
+    assert "system calls" in verdict.restrictions
 
 
 def test_the_secret_stays_with_the_teacher(running):
@@ -414,9 +415,9 @@ def test_other_versions_do_not_judge(running, catalog, monkeypatch):
         monkeypatch.setattr(messages, "judging_versions", lambda: other)
         ((_, verdict),) = service.judge_all(one)
     assert verdict.outcome == v.COULD_NOT_GRADE
-    assert "the worker on " in verdict.message
-    assert "torch" in verdict.message
-    assert "instead of 9.9" in verdict.message
+    assert "the worker on " in words.verdict(verdict)
+    assert "torch" in words.verdict(verdict)
+    assert "instead of 9.9" in words.verdict(verdict)
     assert not verdict.audit
     monkeypatch.setattr(cluster, "QUIET_SECONDS", 1.0)
     monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.5)
@@ -436,7 +437,7 @@ def test_a_private_set_has_to_be_on_the_workers_too(running, catalog, tmp_path):
     ]:
         with running.opened(settings) as service:
             ((_, verdict),) = service.judge_all(one)
-        assert said in verdict.message
+        assert said in words.verdict(verdict)
         assert verdict.outcome == (v.COULD_NOT_GRADE if said else v.PASSED)
 
 

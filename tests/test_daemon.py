@@ -19,15 +19,14 @@ import pytest
 from click.testing import CliRunner
 
 from attention_katas import cli
-from attention_katas.packs.catalog import Selection, load_catalog
 from attention_katas.service import Cancelled, messages, open_service, rpc
 from attention_katas.service import local as service_local
 from attention_katas.service.daemon import client, control
 from attention_katas.service.daemon.address import Address, address
 from attention_katas.service.local import Local, open_judge
 from attention_katas.verdict import data as v
-from tests.conftest import plain, submission_of
-from tests.packs import add_kata, make_pack
+from tests.conftest import plain, submission_of, untimed
+from tests.packs import copied, only
 from tests.test_cli import RIGHT, WRONG, kata, space
 from tests.test_worker import children
 
@@ -88,7 +87,7 @@ class Place:
         """A daemon that answers; started if there is none."""
         found = [self.status()]
         if found[-1] is None:
-            control.start(self.where, idle_seconds=idle_seconds)
+            control.start(self.where, idle_seconds)
             eventually(lambda: found.append(self.status()) or found[-1], 60)
         return found[-1]
 
@@ -128,9 +127,7 @@ def test_the_first_run_leaves_one_and_the_next_asks_it(place, space):
     second = place.kata("run", "softmax", "--seed", "5", "--format", "json", cwd=space)
     assert place.status().judged == 1
     assert first.returncode == second.returncode == 1
-    cold, warm = (
-        plain(v.from_dict(json.loads(done.stdout)["verdicts"][0])) for done in (first, second)
-    )
+    cold, warm = (untimed(json.loads(done.stdout)["verdicts"][0]) for done in (first, second))
     assert cold == warm
     place.kata("run", "softmax", "--cold", cwd=space)
     assert place.status().judged == 1
@@ -166,29 +163,11 @@ def test_none_is_left_behind_where_none_is_wanted(place, monkeypatch, variable, 
     assert variable in control.why_not()
 
 
-def test_none_for_other_devices(place, catalog):
+def test_other_devices_have_none_and_other_packs_their_own(place, catalog, tmp_path):
     assert control.address_for(catalog, "cpu") == place.where
     assert control.address_for(catalog, "cuda") is None
-
-
-def test_a_pack_has_a_daemon_of_its_own(place, tmp_path):
-    """Which judges its katas as the daemon of the six judges them."""
-    pack = make_pack(tmp_path / "made", "made")
-    add_kata(pack, "double")
-    catalog = load_catalog(Selection((pack,)))
-    where = control.address_for(catalog, "cpu")
-    assert where is not None
-    assert where.family != place.where.family
-    control.start(where, catalog.selection)
-    try:
-        eventually(lambda: control.status(where), 60)
-        source = "def double(x):\n    return {} * x\n"
-        for factor, outcome in ((2, v.PASSED), (3, v.FAILED)):
-            submission = submission_of(catalog, "double", source.format(factor))
-            verdict = client.exchange(control.connect(where), submission, 1)
-            assert verdict.outcome == outcome
-    finally:
-        control.stop(where)
+    other = copied(tmp_path / "pack", "softmax")
+    assert control.address_for(only(other), "cpu").family != place.where.family
 
 
 @pytest.mark.parametrize(
@@ -423,7 +402,7 @@ def test_daemons_of_other_versions_are_told_to_end(place):
 def test_only_one_at_a_time_and_it_goes_home_when_idle(place):
     control.stop(place.where)
     for _ in range(2):
-        control.start(place.where, idle_seconds=1.5)
+        control.start(place.where, 1.5)
     found = []
     eventually(lambda: found.append(place.status()) or found[-1], 60)
     pid = found[-1].pid

@@ -11,6 +11,7 @@ from attention_katas.packs.precheck import read_submission
 from attention_katas.service import open_service, verdict_of
 from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from tests.packs import copied, only
 
 
@@ -44,7 +45,7 @@ def test_a_test_that_breaks_by_itself_is_our_fault(content):
     spoil(content, "def test_it(solution, draw):\n    solution.softmax(draw(2, 3))\n    1 / 0\n")
     verdict = judged(content, right(content))
     assert verdict.outcome == v.COULD_NOT_GRADE
-    assert "ZeroDivisionError" in verdict.message
+    assert "ZeroDivisionError" in words.verdict(verdict)
     assert v.exit_code([verdict]) == 3
 
 
@@ -98,4 +99,4 @@ def test_the_report_and_the_items_must_agree(judge, submit, monkeypatch):
     monkeypatch.setattr(judge._session, "run", lambda *given: run_items(*given)[:-1])
     verdict = submit("softmax", "def softmax(x, dim=-1):\n    return x\n")
     assert verdict.outcome == v.COULD_NOT_GRADE
-    assert "zip()" in verdict.message
+    assert "zip()" in words.verdict(verdict)

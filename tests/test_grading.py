@@ -30,6 +30,7 @@ from attention_katas.packs.precheck import blank
 from attention_katas.service import Cancelled, Settings, Task, many, messages, rpc
 from attention_katas.service.pool import Pool
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons
 from tests.conftest import submission_of
 
 SECRET = "INPUT-0.4711"
@@ -321,7 +322,7 @@ class Fake:
         self.workers = many.Workers(self.submit, lambda: count, Future.result)
 
     def submit(self, request):
-        self.asked.append(rpc.split(request)[0].absent["key"])
+        self.asked.append(rpc.split(request)[0].absent["key"].file)
         future = Future()
         try:
             future.set_result(self.answer(self.asked[-1], len(self.asked)))
@@ -333,7 +334,10 @@ class Fake:
 def some_tasks(catalog, count):
     source = "def softmax(x, dim=-1):\n    return x\n"
     one = submission_of(catalog, "softmax", source)
-    return [Task(f"k{n}", replace(one, absent={"key": f"k{n}"}), 1) for n in range(count)]
+    return [
+        Task(f"k{n}", replace(one, absent={"key": reasons.FileMissing(f"k{n}")}), 1)
+        for n in range(count)
+    ]
 
 
 def good(asked, _):
@@ -426,12 +430,13 @@ def test_lone_surrogates_travel(catalog):
     """Of a notebook's JSON escapes, or of a file name that is not UTF-8."""
     source = "def softmax(x, dim=-1):\n    return '\ud800'\n"
     submission = replace(
-        submission_of(catalog, "softmax", source), file="\udcff.py", absent={"mask": "\udcff"}
+        submission_of(catalog, "softmax", source),
+        file="\udcff.py",
+        absent={"mask": reasons.FileMissing("\udcff")},
     )
     sent, _ = rpc.split(rpc.encode(messages.request_of(submission, 1)))
     received = messages.submission_of(sent, catalog)
-    assert received.sources == submission.sources
-    assert received.file == "softmax.py"
+    assert received == replace(submission, file="softmax.py")
 
 
 # The threshold

@@ -11,7 +11,7 @@ import pytest
 
 from attention_katas import cli
 from attention_katas.authoring import mistakes
-from attention_katas.judge.judge import load_module
+from attention_katas.judge.modules import load_module
 from attention_katas.lab import panels as lab_panels
 from attention_katas.packs import installed, names, panels
 from attention_katas.packs.catalog import Selection, load_catalog

@@ -14,6 +14,7 @@ from attention_katas.sandbox.start import start_workers
 from attention_katas.service import open_service, verdict_of
 from attention_katas.service.local import hidden_paths
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,14 @@ def examine(catalog: Catalog) -> list[Finding]:
             verdict = verdict_of(service, reading)
     except (KataError, ImportError) as error:
         return [*findings, Finding("judge", False, str(error))]
-    said = f": {verdict.message}" if verdict.message else ""
-    detail = f"the {kata.name} reference: {verdict.outcome}{said}"
+    why = words.verdict(verdict)
+    detail = f"the {kata.name} reference: {verdict.outcome}{f': {why}' if why else ''}"
     findings.append(Finding("torch", True, f"{verdict.versions['torch']}, on {verdict.device}"))
     findings.append(Finding("judge", verdict.outcome == v.PASSED, detail))
     for lock, why in LOCKS.items():
-        held = lock in verdict.locks
-        words = "holds" if held else "not on this system"
-        findings.append(Finding(lock, held, f"{words} ({why})", False))
+        held = lock in verdict.restrictions
+        state = "holds" if held else "not on this system"
+        findings.append(Finding(lock, held, f"{state} ({why})", False))
     return [*findings, *_tried(catalog, kata, verdict.device)]
 
 

@@ -179,6 +179,7 @@ def keys_from_x(x, context, weights, num_heads, keep=None):
     "takes the queries from the context",
     question="A translation reads its source. Which of the two gives the queries?",
     hint="Where to look",
+    shows="rows",
 )
 def queries_from_context(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, asks="context")
@@ -197,6 +198,7 @@ def key_and_value_exchanged(x, context, weights, num_heads, keep=None):
     "swaps the projections of queries and keys",
     question="Which projection belongs to the queries, and which to the keys?",
     hint="Almost there",
+    shows="rows",
 )
 def query_and_key_exchanged(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, names="kqv")
@@ -226,6 +228,7 @@ def causal_for_no_reason(x, context, weights, num_heads, keep=None):
     "ignores the padding of the context",
     question="Add ten padding words to the source. Should the translation change?",
     hint="Whose padding",
+    shows="nothing",
 )
 def ignores_padding(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, None)
@@ -235,6 +238,7 @@ def ignores_padding(x, context, weights, num_heads, keep=None):
     "does not raise ValueError when num_heads does not divide the width",
     question="Which error does the contract ask for when num_heads does not divide the width?",
     hint="Almost there",
+    shows="nothing",
 )
 def unchecked(x, context, weights, num_heads, keep=None):
     def split(t, heads):
@@ -247,6 +251,7 @@ def unchecked(x, context, weights, num_heads, keep=None):
     "reads keep inverted: True as padding",
     contract="In this kata True marks a real position, which may be attended to.",
     hint="Whose padding",
+    shows="nothing",
 )
 def keep_inverted(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, None if keep is None else ~keep)
@@ -256,6 +261,7 @@ def keep_inverted(x, context, weights, num_heads, keep=None):
     "applies the padding mask to the queries instead of the keys",
     question="Which axis of the scores belongs to the positions of the context?",
     hint="Whose padding",
+    shows="nothing",
 )
 def padding_on_queries(x, context, weights, num_heads, keep=None):
     return _cross(
@@ -337,6 +343,7 @@ def splits_by_view(x, context, weights, num_heads, keep=None):
     "merges with a reshape alone: positions and heads are mixed",
     question="After the reshape, does row t still hold the entries of position t?",
     hint="Almost there",
+    shows="rows",
 )
 def merges_by_view(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, merge=_unview)
@@ -366,6 +373,7 @@ def one_head(x, context, weights, num_heads, keep=None):
     "takes the softmax over the queries",
     question="For each query the weights over the context sum to 1. Which axis is that?",
     hint="Almost there",
+    shows="rows",
 )
 def softmax_over_queries(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, dim=-2)
@@ -504,6 +512,7 @@ def no_questions(x, context, weights, num_heads, keep=None):
     "gives NaN where all of the context is padding",
     contract="In this kata a query whose keys are all masked gets a blend of zeros, so b_o.",
     hint="Whose padding",
+    shows="nothing",
 )
 def nan_without_keys(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=nan_softmax)
@@ -513,6 +522,7 @@ def nan_without_keys(x, context, weights, num_heads, keep=None):
     "gives weight to keys in rows whose keys are all masked",
     question="What should a query receive when all of its keys are masked?",
     hint="Whose padding",
+    shows="nothing",
 )
 def uniform_without_keys(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=uniform_softmax)
@@ -533,6 +543,7 @@ def masks_late(x, context, weights, num_heads, keep=None):
     "gives padded keys a score of 0",
     question="What does the exponential turn a score of 0 into?",
     hint="Whose padding",
+    shows="nothing",
 )
 def zero_scores(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=zero_fill_softmax)
@@ -551,6 +562,7 @@ def adds_the_mask(x, context, weights, num_heads, keep=None):
     "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
+    shows="overflow",
 )
 def no_maximum(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=no_maximum_softmax)
@@ -580,6 +592,7 @@ def no_maximum_late(x, context, weights, num_heads, keep=None):
     "detaches the context from the graph",
     question="Should the gradient of the loss reach the encoder?",
     hint="Almost there",
+    shows="gradient",
 )
 def context_detached(x, context, weights, num_heads, keep=None):
     return _cross(x, context.detach(), weights, num_heads, keep)
@@ -589,6 +602,7 @@ def context_detached(x, context, weights, num_heads, keep=None):
     "always returns float32",
     question="Which dtype do the inputs have, and which does your result have?",
     hint="Almost there",
+    shows="nothing",
 )
 def always_float32(x, context, weights, num_heads, keep=None):
     wide = {n: w.float() for n, w in weights.items()}
@@ -600,6 +614,7 @@ def always_float32(x, context, weights, num_heads, keep=None):
     question="Call your function twice. Should the results differ?",
     hint="Almost there",
     random=True,
+    shows="nothing",
 )
 def drops_at_random(x, context, weights, num_heads, keep=None):
     return F.dropout(_cross(x, context, weights, num_heads, keep), 0.3, True)
@@ -609,6 +624,7 @@ def drops_at_random(x, context, weights, num_heads, keep=None):
     "creates a mask on the default device",
     question="On which device does torch create a tensor when you name no device?",
     hint="Whose padding",
+    shows="nothing",
 )
 def default_device(x, context, weights, num_heads, keep=None):
     return _cross(
@@ -634,6 +650,7 @@ def fill_too_weak(x, context, weights, num_heads, keep=None):
     "masks with a number that half precision cannot hold, such as -1e9",
     question="What is the lowest number of your dtype, and which value exists in every dtype?",
     hint="Whose padding",
+    shows="nothing",
 )
 def fill_does_not_fit(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=billion_fill_softmax)
@@ -681,6 +698,7 @@ def hidden_maximum(x, context, weights, num_heads, keep=None):
     "subtracts one maximum for the whole tensor",
     question="What happens to a row that lies 1000 below the highest score of another row?",
     hint="Whose padding",
+    shows="rows",
 )
 def one_maximum(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=one_maximum_softmax)
@@ -690,6 +708,7 @@ def one_maximum(x, context, weights, num_heads, keep=None):
     "adds a mask in float32 to scores of another dtype",
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     hint="Whose padding",
+    shows="nothing",
 )
 def wide_mask(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=wide_mask_softmax)

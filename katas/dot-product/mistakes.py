@@ -22,6 +22,7 @@ def _scores(q, k, *, turn=_last_two):
     "reverses every axis of k, not only the last two",
     question="With a batch axis in front, which two axes should be swapped, and which must stay?",
     hint="What must stay",
+    shows="rows",
 )
 def reverses_all_axes(q, k):
     return _scores(q, k, turn=lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
@@ -40,6 +41,7 @@ def swaps_the_first_axes(q, k):
     "swaps axes 1 and 2 of k: right only without a head axis",
     question="With a head axis in front, does axis 1 still hold the keys?",
     hint="What must stay",
+    shows="rows",
 )
 def counts_axes_from_the_front(q, k):
     return _scores(q, k, turn=lambda k: k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
@@ -68,6 +70,7 @@ def views_instead_of_transposing(q, k):
     "multiplies in the wrong order: the rows of the result are keys",
     question="Take q and k of different lengths. Does row i of the result belong to query i?",
     hint="Which axes change places",
+    shows="rows",
 )
 def keys_times_queries(q, k):
     return _scores(k, q)
@@ -122,6 +125,7 @@ def only_equal_positions(q, k):
     "gives one score per position: compares position i only with position i",
     question="Every query is scored against every key. How many scores does one query have?",
     hint="Where to look",
+    shows="rows",
 )
 def one_score_each(q, k):
     return (q * k).sum(-1)
@@ -176,6 +180,7 @@ def softmax_already(q, k):
     "detaches the scores from the graph",
     question="Your values are right. Does a gradient of the loss reach q and k?",
     hint="Almost there",
+    shows="gradient",
 )
 def detached(q, k):
     return _scores(q.detach(), k.detach())
@@ -185,6 +190,7 @@ def detached(q, k):
     "scales the queries in place before it multiplies",
     question="Call your function twice with the same tensors. Why does the second result differ?",
     hint="Almost there",
+    shows="nothing",
 )
 def changes_its_input(q, k):
     q *= 1.0000001
@@ -195,6 +201,7 @@ def changes_its_input(q, k):
     "always returns float32",
     question="Which dtype do the queries have, and which do your scores have?",
     hint="Almost there",
+    shows="nothing",
 )
 def always_float32(q, k):
     return q.float() @ k.float().transpose(-2, -1)

@@ -82,6 +82,7 @@ def _attend(
     question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="causal_mask",
     hint="Where to look",
+    shows="rows",
 )
 def triangle_turned(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).triu()
@@ -112,6 +113,7 @@ def diagonal_forbidden(t_q, t_k, device=None):
     question="Print a 4 by 4 mask. Which is the first forbidden key of row 0?",
     function="causal_mask",
     hint="Where to look",
+    shows="rows",
 )
 def one_word_ahead(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(1)
@@ -142,6 +144,7 @@ def always_square(t_q, t_k, device=None):
     question="How many rows should a mask for 3 queries and 5 keys have?",
     function="causal_mask",
     hint="Where to look",
+    shows="rows",
 )
 def transposed(t_q, t_k, device=None):
     return torch.ones(t_k, t_q, dtype=torch.bool, device=device).tril()
@@ -203,6 +206,7 @@ def additive_mask(t_q, t_k, device=None):
     question="Where does your function use device?",
     function="causal_mask",
     hint="Where to look",
+    shows="nothing",
 )
 def mask_ignores_device(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool).tril()
@@ -247,6 +251,7 @@ def no_mask(scores, keep=None):
     question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="masked_weights",
     hint="Where to look",
+    shows="rows",
 )
 def weights_turned(scores, keep=None):
     return _weigh(scores, keep, past=lambda scores: _ones(scores).triu())
@@ -267,6 +272,7 @@ def weights_hide_diagonal(scores, keep=None):
     question="Which is the first forbidden key of row 0 in your mask?",
     function="masked_weights",
     hint="Where to look",
+    shows="rows",
 )
 def weights_one_ahead(scores, keep=None):
     return _weigh(scores, keep, past=lambda scores: _ones(scores).tril(1))
@@ -287,6 +293,7 @@ def weights_bottom_right(scores, keep=None):
     question="What if there are more keys than queries?",
     function="masked_weights",
     hint="Where to look",
+    shows="rows",
 )
 def weights_square(scores, keep=None):
     square = torch.ones(scores.size(-2), scores.size(-2), dtype=torch.bool, device=scores.device)
@@ -373,6 +380,7 @@ def fill_too_weak_uniform(scores, keep=None):
     question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="masked_weights",
     hint="Mask before softmax",
+    shows="nothing",
 )
 def fill_does_not_fit(scores, keep=None):
     return _weigh(scores, keep, soft=billion_fill_softmax)
@@ -405,6 +413,7 @@ def fill_does_not_fit_uniform(scores, keep=None):
     question="What should a query receive when all of its keys are masked?",
     function="masked_weights",
     hint="When all keys are masked",
+    shows="nothing",
 )
 def uniform_without_keys(scores, keep=None):
     return _weigh(scores, keep, soft=uniform_softmax)
@@ -425,6 +434,7 @@ def wrong_infinity(scores, keep=None):
     question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="masked_weights",
     hint="Where to look",
+    shows="nothing",
 )
 def hides_the_past(scores, keep=None):
     return _weigh(scores, keep, soft=inverted_softmax)
@@ -466,6 +476,7 @@ def no_softmax_at_all(scores, keep=None):
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
     hint="When all keys are masked",
+    shows="overflow",
 )
 def weights_no_maximum(scores, keep=None):
     return _weigh(scores, keep, soft=no_maximum_softmax)
@@ -498,6 +509,7 @@ def weights_no_maximum_late(scores, keep=None):
     question="Along which axis must the weights of one query sum to 1?",
     function="masked_weights",
     hint="Where to look",
+    shows="rows",
 )
 def weights_over_queries(scores, keep=None):
     return _weigh(scores, keep, dim=-2)
@@ -518,6 +530,7 @@ def weights_over_heads(scores, keep=None):
     question="Which axis of the score matrix are the keys on?",
     function="masked_weights",
     hint="Two masks at once",
+    shows="nothing",
 )
 def padding_on_queries(scores, keep=None):
     return _weigh(scores, keep, padding=lambda keep, s: keep[:, None, :, None].expand(s.shape))
@@ -541,6 +554,7 @@ def padding_cut_to_queries(scores, keep=None):
     question="What does the exponential turn a score of 0 into?",
     function="masked_weights",
     hint="Two masks at once",
+    shows="nothing",
 )
 def padding_to_zero(scores, keep=None):
     real = scores if keep is None else scores * keep[:, None, None, :]
@@ -552,6 +566,7 @@ def padding_to_zero(scores, keep=None):
     question="Add ten padding words. Should the output for a real word change?",
     function="masked_weights",
     hint="Two masks at once",
+    shows="nothing",
 )
 def ignores_padding(scores, keep=None):
     return _weigh(scores, keep, join=lambda past, real: past)
@@ -562,6 +577,7 @@ def ignores_padding(scores, keep=None):
     contract="In this kata True marks a real key, which may be attended to.",
     function="masked_weights",
     hint="Two masks at once",
+    shows="nothing",
 )
 def keep_inverted(scores, keep=None):
     return _weigh(scores, None if keep is None else ~keep)
@@ -582,6 +598,7 @@ def either_rule(scores, keep=None):
     question="There are two masks, causal and padding. Does your code apply both?",
     function="masked_weights",
     hint="Two masks at once",
+    shows="nothing",
 )
 def padding_instead_of_causal(scores, keep=None):
     return _weigh(scores, keep, join=lambda past, real: real)
@@ -592,6 +609,7 @@ def padding_instead_of_causal(scores, keep=None):
     question="Should the causal mask depend on whether keep is given?",
     function="masked_weights",
     hint="Two masks at once",
+    shows="nothing",
 )
 def causal_only_with_padding(scores, keep=None):
     return _weigh(scores, keep, past=_ones if keep is None else _past)
@@ -602,6 +620,7 @@ def causal_only_with_padding(scores, keep=None):
     contract="In this kata a query whose keys are all masked gets a row of zeros.",
     function="masked_weights",
     hint="When all keys are masked",
+    shows="nothing",
 )
 def nan_without_keys(scores, keep=None):
     return _weigh(scores, keep, soft=nan_softmax)
@@ -612,6 +631,7 @@ def nan_without_keys(scores, keep=None):
     question="Your zeros replace the result of 0/0. What does the backward pass through 0/0 give?",
     function="masked_weights",
     hint="When all keys are masked",
+    shows="nothing",
 )
 def nan_repaired_late(scores, keep=None):
     shift = torch.zeros_like(scores).masked_fill(~_rule(scores, keep), -INF)
@@ -625,6 +645,7 @@ def nan_repaired_late(scores, keep=None):
     question="Does a gradient of the loss reach the projections of queries and keys?",
     function="masked_weights",
     hint="Almost there",
+    shows="gradient",
 )
 def weights_detached(scores, keep=None):
     return _weigh(scores.detach(), keep)
@@ -635,6 +656,7 @@ def weights_detached(scores, keep=None):
     question="Whose tensor does your function write into?",
     function="masked_weights",
     hint="Mask before softmax",
+    shows="nothing",
 )
 def fills_in_place(scores, keep=None):
     allowed = _rule(scores, keep)
@@ -658,6 +680,7 @@ def fills_in_place_unguarded(scores, keep=None):
     question="On which device does torch create a tensor when you name no device?",
     function="masked_weights",
     hint="Where to look",
+    shows="nothing",
 )
 def weights_default_device(scores, keep=None):
     return _weigh(
@@ -675,6 +698,7 @@ _KEPT = []
     question="What does your function return if the next sentence is shorter?",
     function="masked_weights",
     hint="Where to look",
+    shows="nothing",
 )
 def keeps_the_first_mask(scores, keep=None):
     if not _KEPT:
@@ -708,6 +732,7 @@ def weights_hidden_maximum(scores, keep=None):
     question="What happens to a row that lies 1000 below the highest score of another row?",
     function="masked_weights",
     hint="When all keys are masked",
+    shows="rows",
 )
 def weights_one_maximum(scores, keep=None):
     return _weigh(scores, keep, soft=one_maximum_softmax)
@@ -718,6 +743,7 @@ def weights_one_maximum(scores, keep=None):
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     function="masked_weights",
     hint="Mask before softmax",
+    shows="nothing",
 )
 def weights_wide_mask(scores, keep=None):
     return _weigh(scores, keep, soft=wide_mask_softmax)
@@ -741,6 +767,7 @@ def adds_the_lowest_number(scores, keep=None):
     question="What does view do with a transposed tensor, and what does reshape do?",
     function="masked_weights",
     hint="Almost there",
+    shows="nothing",
 )
 def flattens_by_view(scores, keep=None):
     rows = scores.view(-1, scores.size(-1))
@@ -756,6 +783,7 @@ _MASKS = {}
     question="Do two batches of the same shape have the same padding?",
     function="masked_weights",
     hint="Two masks at once",
+    shows="nothing",
 )
 def mask_by_shape(scores, keep=None):
     if scores.shape not in _MASKS:
@@ -841,6 +869,7 @@ def attention_scales_late(q, k, v, causal=True):
     question="Along which axis must the weights of one query sum to 1?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_over_queries(q, k, v, causal=True):
     return _attend(q, k, v, causal, dim=-2)
@@ -871,6 +900,7 @@ def attention_over_the_batch(q, k, v, causal=True):
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="scaled_dot_product_attention",
     hint="When all keys are masked",
+    shows="overflow",
 )
 def attention_no_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=no_maximum_softmax)
@@ -934,6 +964,7 @@ def attention_wrong_infinity(q, k, v, causal=True):
     question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="scaled_dot_product_attention",
     hint="Where to look",
+    shows="rows",
 )
 def attention_turned(q, k, v, causal=True):
     return _attend(q, k, v, causal, past=lambda scores: _ones(scores).triu())
@@ -944,6 +975,7 @@ def attention_turned(q, k, v, causal=True):
     question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="scaled_dot_product_attention",
     hint="Where to look",
+    shows="nothing",
 )
 def attention_hides_the_past(q, k, v, causal=True):
     return _attend(q, k, v, causal, past=lambda scores: ~_past(scores))
@@ -964,6 +996,7 @@ def attention_hides_diagonal(q, k, v, causal=True):
     question="Which is the first forbidden key of row 0 in your mask?",
     function="scaled_dot_product_attention",
     hint="Where to look",
+    shows="rows",
 )
 def attention_one_ahead(q, k, v, causal=True):
     return _attend(q, k, v, causal, past=lambda scores: _ones(scores).tril(1))
@@ -1014,6 +1047,7 @@ def attention_bottom_right(q, k, v, causal=True):
     question="What if there are more keys than queries?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_square_mask(q, k, v, causal=True):
     square = torch.ones(q.size(-2), q.size(-2), dtype=torch.bool, device=q.device)
@@ -1031,6 +1065,7 @@ def attention_square_mask(q, k, v, causal=True):
     question="Does row i of the scores belong to query i?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_keys_times_queries(q, k, v, causal=True):
     return _attend(q, k, v, causal, product=lambda q, k: k @ q.transpose(-2, -1))
@@ -1071,6 +1106,7 @@ def attention_blends_keys(q, k, v, causal=True):
     question="The queries give the weights. Which tensor do the weights multiply?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_blends_queries(q, k, v, causal=True):
     return _attend(q, k, q, causal)
@@ -1081,6 +1117,7 @@ def attention_blends_queries(q, k, v, causal=True):
     question="Which of q, k and v is compared with the queries?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_scores_values(q, k, v, causal=True):
     return _attend(q, v, v, causal)
@@ -1111,6 +1148,7 @@ def attention_scores_keys(q, k, v, causal=True):
     question="Change q only. Does your result change?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_plain_mean(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=even_softmax)
@@ -1121,6 +1159,7 @@ def attention_plain_mean(q, k, v, causal=True):
     question="Which dtype do the inputs have, and which does your result have?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def attention_always_double(q, k, v, causal=True):
     return _attend(q.double(), k.double(), v.double(), causal)
@@ -1131,6 +1170,7 @@ def attention_always_double(q, k, v, causal=True):
     question="Which dtype do the inputs have, and which does your result have?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def attention_always_float32(q, k, v, causal=True):
     return _attend(q.float(), k.float(), v.float(), causal)
@@ -1141,6 +1181,7 @@ def attention_always_float32(q, k, v, causal=True):
     question="Which dtype do the inputs have, and in which do you compute?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def attention_rounds_to_half(q, k, v, causal=True):
     return _attend(*(t.half().to(t.dtype) for t in (q, k, v)), causal)
@@ -1151,6 +1192,7 @@ def attention_rounds_to_half(q, k, v, causal=True):
     question="Call your function twice with the same tensors. Why does the second result differ?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def attention_changes_q(q, k, v, causal=True):
     q *= q.size(-1) ** -0.5
@@ -1162,6 +1204,7 @@ def attention_changes_q(q, k, v, causal=True):
     question="Does a gradient of the loss reach the projections of queries and keys?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="gradient",
 )
 def attention_detached(q, k, v, causal=True):
     return _attend(q.detach(), k.detach(), v, causal)
@@ -1172,6 +1215,7 @@ def attention_detached(q, k, v, causal=True):
     question="Does a gradient of the loss reach the inputs of your function?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="gradient",
 )
 def attention_all_detached(q, k, v, causal=True):
     return _attend(q.detach(), k.detach(), v.detach(), causal)
@@ -1182,6 +1226,7 @@ def attention_all_detached(q, k, v, causal=True):
     question="On which device does torch create a tensor when you name no device?",
     function="scaled_dot_product_attention",
     hint="Where to look",
+    shows="nothing",
 )
 def attention_default_device(q, k, v, causal=True):
     return _attend(
@@ -1199,6 +1244,7 @@ def attention_default_device(q, k, v, causal=True):
     function="scaled_dot_product_attention",
     hint="Almost there",
     random=True,
+    shows="nothing",
 )
 def attention_dropout(q, k, v, causal=True):
     return torch.nn.functional.dropout(_attend(q, k, v, causal), 0.3, True)
@@ -1219,6 +1265,7 @@ def attention_fill_too_weak(q, k, v, causal=True):
     question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="scaled_dot_product_attention",
     hint="Mask before softmax",
+    shows="nothing",
 )
 def attention_fill_does_not_fit(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=billion_fill_softmax)
@@ -1260,6 +1307,7 @@ def attention_hidden_maximum(q, k, v, causal=True):
     question="What happens to a row that lies 1000 below the highest score of another row?",
     function="scaled_dot_product_attention",
     hint="When all keys are masked",
+    shows="rows",
 )
 def attention_one_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=one_maximum_softmax)
@@ -1270,6 +1318,7 @@ def attention_one_maximum(q, k, v, causal=True):
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     function="scaled_dot_product_attention",
     hint="Mask before softmax",
+    shows="nothing",
 )
 def attention_wide_mask(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=wide_mask_softmax)

@@ -214,6 +214,7 @@ def split_drops_the_rest(x, num_heads):
     question="Which error does the contract ask for when num_heads does not divide the width?",
     function="split_heads",
     hint="Almost there",
+    shows="nothing",
 )
 def split_unchecked(x, num_heads):
     batch, length, width = x.shape
@@ -246,6 +247,7 @@ def merge_by_strict_view(x):
     contract="In this kata the slices of the heads are concatenated: all of head 0 first.",
     function="merge_heads",
     hint="Where to look",
+    shows="rows",
 )
 def merge_interleaved(x):
     return _undealt(x)
@@ -286,6 +288,7 @@ def heads_by_view(x, weights, num_heads, causal=False, keep=None):
     question="After the reshape, does row t still hold the entries of position t?",
     function="multi_head_attention",
     hint="Two moves, not one",
+    shows="rows",
 )
 def merged_by_view(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, merge=_unview)
@@ -296,6 +299,7 @@ def merged_by_view(x, weights, num_heads, causal=False, keep=None):
     question="The final shape is right. Which entries of x does head 0 of position 0 get?",
     function="multi_head_attention",
     hint="Two moves, not one",
+    shows="rows",
 )
 def views_both_ways(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, split=_view, merge=_unview)
@@ -451,6 +455,7 @@ def inner_projections_not_transposed(x, weights, num_heads, causal=False, keep=N
     question="If queries and keys are equal, how does the score of a word with itself compare?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def no_projections(x, weights, num_heads, causal=False, keep=None):
     if x.size(-1) % num_heads:
@@ -466,6 +471,7 @@ def no_projections(x, weights, num_heads, causal=False, keep=None):
     question="If queries and keys are equal, how does the score of a word with itself compare?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def one_projection(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="qqq")
@@ -486,6 +492,7 @@ def one_projection_for_keys_and_values(x, weights, num_heads, causal=False, keep
     question="Which projection belongs to the queries, and which to the keys?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def one_projection_for_queries_and_keys(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="qqv")
@@ -496,6 +503,7 @@ def one_projection_for_queries_and_keys(x, weights, num_heads, causal=False, kee
     question="Which projection belongs to the queries, and which to the keys?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def query_and_key_exchanged(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="kqv")
@@ -516,6 +524,7 @@ def key_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
     question="Which of the two is compared with the queries, and which is blended?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def query_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="vkq")
@@ -536,6 +545,7 @@ def softmax_over_heads(x, weights, num_heads, causal=False, keep=None):
     question="Along which axis must the weights of one query sum to 1?",
     function="multi_head_attention",
     hint="Where to look",
+    shows="rows",
 )
 def softmax_over_queries(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, dim=-2)
@@ -567,6 +577,7 @@ def across_the_batch(x, weights, num_heads, causal=False, keep=None):
     question="Which sequence is row r of your flattened batch, and whose mask does it get?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def padding_tiled(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, padding=_tiled)
@@ -577,6 +588,7 @@ def padding_tiled(x, weights, num_heads, causal=False, keep=None):
     question="Add ten padding words. Should the output for a real word change?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_ignore_padding(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, join=lambda past, real: past)
@@ -587,6 +599,7 @@ def heads_ignore_padding(x, weights, num_heads, causal=False, keep=None):
     function="multi_head_attention",
     question="Which error does the contract ask for when num_heads does not divide the width?",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_unchecked(x, weights, num_heads, causal=False, keep=None):
     def split(t, heads):
@@ -600,6 +613,7 @@ def heads_unchecked(x, weights, num_heads, causal=False, keep=None):
     contract="In this kata True marks a real position, which may be attended to.",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_keep_inverted(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, None if keep is None else ~keep)
@@ -610,6 +624,7 @@ def heads_keep_inverted(x, weights, num_heads, causal=False, keep=None):
     question="Which axis of the score matrix are the keys on?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def padding_on_queries(x, weights, num_heads, causal=False, keep=None):
     return _heads(
@@ -657,6 +672,7 @@ def heads_turned(x, weights, num_heads, causal=False, keep=None):
     question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_hide_the_past(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=inverted_softmax)
@@ -687,6 +703,7 @@ def heads_one_ahead(x, weights, num_heads, causal=False, keep=None):
     question="There are two masks, causal and padding. Does your code apply both?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_one_rule(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, join=lambda past, real: real)
@@ -740,6 +757,7 @@ def heads_add_the_mask(x, weights, num_heads, causal=False, keep=None):
     contract="In this kata a query whose keys are all masked gets a blend of zeros, so b_o.",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_nan(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=nan_softmax)
@@ -750,6 +768,7 @@ def heads_nan(x, weights, num_heads, causal=False, keep=None):
     question="What should a query receive when all of its keys are masked?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_uniform_without_keys(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=uniform_softmax)
@@ -760,6 +779,7 @@ def heads_uniform_without_keys(x, weights, num_heads, causal=False, keep=None):
     question="Which step comes after the blend, for every position?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_zeros_without_keys(x, weights, num_heads, causal=False, keep=None):
     out = _heads(x, weights, num_heads, causal, keep)
@@ -774,6 +794,7 @@ def heads_zeros_without_keys(x, weights, num_heads, causal=False, keep=None):
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="overflow",
 )
 def heads_no_maximum(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=no_maximum_softmax)
@@ -807,6 +828,7 @@ def heads_no_maximum_late(x, weights, num_heads, causal=False, keep=None):
     function="multi_head_attention",
     hint="Almost there",
     random=True,
+    shows="nothing",
 )
 def dropout_stays_on(x, weights, num_heads, causal=False, keep=None):
     return F.dropout(_heads(x, weights, num_heads, causal, keep), 0.3, True)
@@ -834,6 +856,7 @@ def one_small_projection(x, weights, num_heads, causal=False, keep=None):
     question="Does a gradient of the loss reach w_q?",
     function="multi_head_attention",
     hint="The projections",
+    shows="gradient",
 )
 def heads_detached(x, weights, num_heads, causal=False, keep=None):
     cut = {n: w.detach() if n[2] in "qk" else w for n, w in weights.items()}
@@ -845,6 +868,7 @@ def heads_detached(x, weights, num_heads, causal=False, keep=None):
     question="On which device does torch create a tensor when you name no device?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_default_device(x, weights, num_heads, causal=False, keep=None):
     return _heads(
@@ -862,6 +886,7 @@ def heads_default_device(x, weights, num_heads, causal=False, keep=None):
     question="Which dtype does the input have, and which does your result have?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_always_float32(x, weights, num_heads, causal=False, keep=None):
     wide = {n: w.float() for n, w in weights.items()}
@@ -883,6 +908,7 @@ def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
     question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=billion_fill_softmax)
@@ -935,6 +961,7 @@ def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
     question="What happens to a row that lies 1000 below the highest score of another row?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="rows",
 )
 def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=one_maximum_softmax)
@@ -945,6 +972,7 @@ def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_wide_mask(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=wide_mask_softmax)

@@ -27,6 +27,7 @@ def _softmax(x, dim, *, axis=None, shift=_row_maximum, power=torch.exp, share=_s
     "takes exponentials without subtracting the maximum (overflow)",
     question="What can you subtract from a whole row so that the largest exponent is 0?",
     hint="Scores of a thousand",
+    shows="overflow",
 )
 def no_maximum(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: 0.0)
@@ -36,6 +37,7 @@ def no_maximum(x, dim=-1):
     "subtracts the maximum of the whole tensor: rows far below it become 0/0",
     question="Every row needs its own shift. From which row does your maximum come?",
     hint="Scores of a thousand",
+    shows="rows",
 )
 def one_maximum_for_all(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.max())
@@ -45,6 +47,7 @@ def one_maximum_for_all(x, dim=-1):
     "subtracts the mean: a single large score still overflows",
     question="After your shift, how large can the largest exponent still be?",
     hint="Scores of a thousand",
+    shows="overflow",
 )
 def subtracts_the_mean(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.mean(dim, keepdim=True))
@@ -54,6 +57,7 @@ def subtracts_the_mean(x, dim=-1):
     "subtracts the minimum: the largest score still overflows",
     question="After your shift, how large can the largest exponent still be?",
     hint="Scores of a thousand",
+    shows="overflow",
 )
 def subtracts_the_minimum(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.amin(dim, keepdim=True))
@@ -63,6 +67,7 @@ def subtracts_the_minimum(x, dim=-1):
     "subtracts at least 0: rows of very negative scores become 0/0",
     question="In a row of very negative scores, which score should become 0 after the shift?",
     hint="Scores of a thousand",
+    shows="rows",
 )
 def maximum_clamped_at_zero(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.amax(dim, keepdim=True).clamp(min=0))
@@ -72,6 +77,7 @@ def maximum_clamped_at_zero(x, dim=-1):
     "ignores dim and always takes the last axis",
     question="Where does your function use dim?",
     hint="Which axis",
+    shows="rows",
 )
 def ignores_dim(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: -1)
@@ -81,6 +87,7 @@ def ignores_dim(x, dim=-1):
     "normalises over the queries instead of the keys",
     question="Along which axis must the weights of one query sum to 1?",
     hint="Which axis",
+    shows="rows",
 )
 def second_to_last_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: dim - 1 if x.dim() > 1 and dim == -1 else dim)
@@ -100,6 +107,7 @@ def always_second_to_last_axis(x, dim=-1):
     "normalises over the first axis",
     question="With one sequence in the batch, how many numbers are normalised together?",
     hint="Which axis",
+    shows="rows",
 )
 def first_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: 0)
@@ -109,6 +117,7 @@ def first_axis(x, dim=-1):
     "always takes axis 1: right for a matrix, but with four axes it holds the heads",
     question="With a head axis in front, does your axis still hold the keys?",
     hint="Which axis",
+    shows="rows",
 )
 def axis_one(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: min(1, x.dim() - 1))
@@ -138,6 +147,7 @@ def axis_one_by_default(x, dim=-1):
     "leaves dim to PyTorch's old default: axis 0 for one or three axes, else axis 1",
     question="Which axis does softmax take without dim, and does it depend on the number of axes?",
     hint="Which axis",
+    shows="rows",
 )
 def old_default_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: 0 if x.dim() in (1, 3) else 1)
@@ -147,6 +157,7 @@ def old_default_axis(x, dim=-1):
     "normalises over the whole tensor at once",
     question="How many rows of weights are there, and what should each sum to?",
     hint="Which axis",
+    shows="rows",
 )
 def over_everything(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.max(), share=lambda e, dim: e / e.sum())
@@ -156,6 +167,7 @@ def over_everything(x, dim=-1):
     "divides by the sum of the whole tensor, not of each slice along dim",
     question="Sum one row of your weights. Which step should make that sum 1?",
     hint="Which axis",
+    shows="rows",
 )
 def sum_of_everything(x, dim=-1):
     return _softmax(x, dim, share=lambda e, dim: e / e.sum())
@@ -165,6 +177,7 @@ def sum_of_everything(x, dim=-1):
     "uses row maxima and row sums that lost their axis (no keepdim): they line up with columns",
     question="After amax and sum, does the number of row i still line up with row i?",
     hint="Which axis",
+    shows="rows",
 )
 def no_keepdim(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.amax(dim), share=lambda e, dim: e / e.sum(dim))
@@ -174,6 +187,7 @@ def no_keepdim(x, dim=-1):
     "divides by row sums that lost their axis (no keepdim), so they line up with columns",
     question="After the sum, does the number of row i still line up with row i?",
     hint="Which axis",
+    shows="rows",
 )
 def no_keepdim_in_the_sum(x, dim=-1):
     return _softmax(x, dim, share=lambda e, dim: e / e.sum(dim))
@@ -220,6 +234,7 @@ def no_exponential(x, dim=-1):
     "normalises over a new axis of length one: every weight is 1",
     question="If you normalise one number by itself, what do you always get?",
     hint="Which axis",
+    shows="rows",
 )
 def axis_of_length_one(x, dim=-1):
     return _softmax(x, dim, share=lambda e, dim: e / e)
@@ -275,6 +290,7 @@ def one_too_many(x, dim=-1):
     "works in place: overwrites the caller's scores",
     question="Call your function twice with the same tensor. Why does the second result differ?",
     hint="Almost there",
+    shows="nothing",
 )
 def in_place(x, dim=-1):
     x -= x.amax(dim, keepdim=True)
@@ -285,6 +301,7 @@ def in_place(x, dim=-1):
     "detaches the result from the graph",
     question="Take a loss that depends on the weights. Does a gradient reach the scores?",
     hint="Almost there",
+    shows="gradient",
 )
 def detached(x, dim=-1):
     return _softmax(x.detach(), dim)
@@ -294,6 +311,7 @@ def detached(x, dim=-1):
     "always returns float32",
     question="Which dtype do the scores have, and which do your weights have?",
     hint="Almost there",
+    shows="nothing",
 )
 def always_float32(x, dim=-1):
     return _softmax(x.float(), dim)
@@ -311,6 +329,7 @@ def nan_to_zero(x, dim=-1):
 @mistake(
     "creates a tensor on the default device, whatever the device of its input",
     question="On which device does torch create a tensor when you name no device?",
+    shows="nothing",
 )
 def default_device(x, dim=-1):
     e = _shifted(x, dim)

@@ -30,6 +30,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from attention_katas.packs.catalog import Kata
+from attention_katas.verdict.data import Shows
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ATTRIBUTE = "__kata_mistake__"
@@ -52,6 +53,8 @@ class Mistake:
     same_as: the id of the entry by whose name it goes: the same mistake in another spelling, or
         one that no input tells from it.
     random: its answers differ from call to call.
+    shows: what of a picture it shows in: its "answers", in several "rows" only, in large scores
+        that "overflow", in the "gradient" only, or in "nothing" that a picture draws.
     """
 
     id: str
@@ -62,6 +65,7 @@ class Mistake:
     hint: str = ""
     same_as: str = ""
     random: bool = False
+    shows: Shows = "answers"
 
     @property
     def harmless(self) -> bool:
@@ -76,19 +80,21 @@ def mistake(
     hint: str = "",
     same_as: str = "",
     random: bool = False,
+    shows: Shows = "answers",
 ) -> Callable[[Function], Function]:
     """Marks a wrong version of the kata's function `function` (the only one, if it has one).
 
     random: its answers differ from call to call, and are right on average.
+    shows: see Mistake.
     """
-    return _marker(title, question, function, MISTAKE, hint, same_as, random)
+    return _marker(title, question, function, MISTAKE, hint, same_as, random, shows)
 
 
 def convention(
-    title: str, *, contract: str, function: str = "", hint: str = ""
+    title: str, *, contract: str, function: str = "", hint: str = "", shows: Shows = "answers"
 ) -> Callable[[Function], Function]:
     """Marks a version that is right elsewhere: it follows another convention than this kata."""
-    return _marker(title, contract, function, CONVENTION, hint)
+    return _marker(title, contract, function, CONVENTION, hint, shows=shows)
 
 
 def harmless(title: str, *, function: str = "") -> Callable[[Function], Function]:
@@ -104,13 +110,14 @@ def _marker(
     hint: str = "",
     same_as: str = "",
     random: bool = False,
+    shows: Shows = "answers",
 ) -> Callable[[Function], Function]:
     def mark(wrong: Function) -> Function:
         name = wrong.__name__.replace("_", "-")
         setattr(
             wrong,
             ATTRIBUTE,
-            Mistake(name, title, question, function, kind, hint, same_as, random),
+            Mistake(name, title, question, function, kind, hint, same_as, random, shows),
         )
         return wrong
 

@@ -19,6 +19,7 @@ or None when the property holds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -82,6 +83,14 @@ def questions(asked: Any) -> list[Question]:
     return [Question(tuple(asked) if isinstance(asked, tuple) else (asked,))]
 
 
+def is_fixed(measure: Callable[..., Any], text: str) -> bool:
+    """Whether the sentence stands in the code of the symptom as it is.
+
+    Then it holds no number that the learner's function returned.
+    """
+    return text in measure.__code__.co_consts
+
+
 def close(first: Any, second: Any, allowed: float = 1e-4) -> bool:
     """Whether two tensors have the same shape and agree in every entry; NaN agrees with NaN."""
     if first.shape != second.shape:
@@ -91,13 +100,19 @@ def close(first: Any, second: Any, allowed: float = 1e-4) -> bool:
 
 
 def broken(tensor: Any) -> str:
-    """How many entries of a tensor of any shape are not finite, as "3 of 16", or ""."""
+    """How many entries of a tensor of any shape are not finite, such as "3 of 9"; "" for none."""
     count = int((~tensor.isfinite()).sum())
     return f"{count} of {tensor.numel()}" if count else ""
 
 
 def furthest(first: Any, second: Any) -> tuple[list[int], float, float]:
-    """The index at which two tensors of the same shape differ most, and their numbers there."""
+    """Where two tensors of one shape are furthest apart, and their numbers there.
+
+    Raises ArithmeticError when one of these is NaN or infinite: `broken` reports that.
+    """
     gap = (first - second).abs().nan_to_num(nan=float("inf"))
     index = (gap == gap.max()).nonzero()[0].tolist()
-    return index, float(first[tuple(index)]), float(second[tuple(index)])
+    pair = float(first[tuple(index)]), float(second[tuple(index)])
+    if not all(map(math.isfinite, pair)):
+        raise ArithmeticError("one of the numbers is not finite")
+    return index, *pair

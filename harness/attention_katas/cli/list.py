@@ -25,7 +25,7 @@ def list_katas() -> None:
         say(error.message, error.next_step)
         return
     out.katas(katas, states)
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
-    following = next_kata(katas, states)
+    following = next_kata(katas.ready, states)
     out.next_step(f"kata run {following.name}" if following else "kata checkpoint")

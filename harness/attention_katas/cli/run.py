@@ -31,6 +31,7 @@ from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.render.formats import SCREEN
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, steps
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def run(
     )
     _print(verdicts, form, katas, space, str(file or ""))
     if strict and form == SCREEN:
-        held = next((verdict.locks for verdict in verdicts if verdict.locks), [])
+        held = next((verdict.restrictions for verdict in verdicts if verdict.restrictions), [])
         screen().line(f"locks: {', '.join(held) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
 
@@ -195,8 +196,8 @@ def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
     """Say once in a workspace which locks this system lacks; for one's own code that is enough."""
     from attention_katas.sandbox import restrictions
 
-    judged = next((verdict for verdict in verdicts if verdict.locks), None)
-    lacking = "\n".join(restrictions.missing(judged.locks)) if judged else ""
+    judged = next((verdict for verdict in verdicts if verdict.restrictions), None)
+    lacking = "\n".join(restrictions.missing(judged.restrictions)) if judged else ""
     told = space.private / "missing-locks.txt"
     with contextlib.suppress(OSError):
         if lacking and (not told.exists() or told.read_text(encoding="utf-8") != lacking):
@@ -223,8 +224,9 @@ def _print(
             out.next_step(f"kata run {waiting_for[0].kata}" if waiting_for else "kata checkpoint")
     for verdict in verdicts:
         kata = katas[verdict.kata]
-        if elsewhere and verdict.outcome == v.BROKEN and verdict.message.endswith("is not there"):
-            verdict.next_step = f"put it beside {elsewhere}"
+        match verdict.reason:
+            case reasons.ImportMissing(reason=reasons.FileMissing()) if elsewhere:
+                verdict.next_step = steps.PutBeside(elsewhere)
         out.verdict(verdict, kata, _following(katas, kata, space), elsewhere)
 
 
@@ -235,9 +237,9 @@ def _chosen(
         return katas.ready
     if names:
         return list(dict.fromkeys(katas[name] for name in names))
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
-    following = next_kata(katas, states_of(katas, space))
+    following = next_kata(katas.ready, states_of(katas, space))
     return [following] if following else []
 
 
@@ -245,11 +247,11 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
     """The command after a pass: the next kata that is not done."""
     if space is None:
         return ""
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
     with contextlib.suppress(ProgressUnavailable):
         states = states_of(katas, space)
-        following = next_kata(katas, states)
+        following = next_kata(katas.ready, states)
         if following is None:
             return "kata checkpoint"
         return f"kata {'run' if states[following.name].attempts else 'show'} {following.name}"

@@ -194,9 +194,9 @@ def states_of(katas: Catalog, space: Workspace) -> dict[str, State]:
 def next_name(katas: Catalog) -> str:
     """The kata that is meant when none is named: the next one, or the last."""
     from attention_katas.packs import workspace
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
-    current = next_kata(katas, states_of(katas, workspace.find()))
+    current = next_kata(katas.ready, states_of(katas, workspace.find()))
     return current.name if current else katas.ready[-1].name
 
 

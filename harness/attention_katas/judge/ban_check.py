@@ -1,4 +1,4 @@
-"""Does the ban on a built-in hold here? Every known route to it is tried in a learner process.
+"""Does the ban on a built-in hold here? Every known route to it is tried in a sandbox worker.
 
 torch changes; a route that opens in a new version must be noticed before a learner finds it. The
 routes are content of a pack (`packs.families`), written with the names of PROGRAM. The short list
@@ -20,6 +20,8 @@ from attention_katas.errors import CouldNotGrade
 from attention_katas.packs.families import Family
 from attention_katas.sandbox.selftest import ask
 from attention_katas.sandbox.start import Workers
+from attention_katas.verdict import reasons, steps
+from attention_katas.verdict.unjudged import Unjudged
 
 SHORT, FULL, SLOW = "short", "full", "slow"
 CLOSED, OPEN, ABSENT = 0, 1, 2
@@ -88,7 +90,7 @@ def tried(route):
         return 0 if "switched off" in str(error) else 2
     return 1 if any(isinstance(t, torch.Tensor) for t in tree_leaves(answer)) else 2
 
-def canary():
+def check_bans():
     return torch.tensor([tried(route) for route in ROUTES])
 """
 
@@ -98,12 +100,12 @@ def routes(family: Family, *levels: str) -> list[str]:
     return [route for level in levels for route in getattr(family, level)]
 
 
-def tried(workers: Workers, bans: tuple[Family, ...], found: list[str]) -> dict[str, int]:
+def attempt(workers: Workers, bans: tuple[Family, ...], lines: list[str]) -> dict[str, int]:
     """Route -> CLOSED, OPEN, or ABSENT (torch has no such thing here), under these bans."""
-    told = ask(workers, f"ROUTES = {found!r}\n{PROGRAM}", "canary", bans)
-    if len(told) != len(found):
-        raise CouldNotGrade("the canary gave no answer")
-    return dict(zip(found, told, strict=True))
+    states = ask(workers, f"ROUTES = {lines!r}\n{PROGRAM}", "check_bans", bans)
+    if len(states) != len(lines):
+        raise CouldNotGrade("the check of the bans gave no answer")
+    return dict(zip(lines, states, strict=True))
 
 
 def check(workers: Workers, bans: tuple[Family, ...], *levels: str) -> int:
@@ -113,21 +115,17 @@ def check(workers: Workers, bans: tuple[Family, ...], *levels: str) -> int:
     """
     count = 0
     for family in bans:
-        found = tried(workers, bans, routes(family, *levels))
-        opened = [route for route, state in found.items() if state == OPEN]
-        if opened or CLOSED not in found.values():
-            what = f"by {opened[0]}" if opened else "by every route"
-            raise CouldNotGrade(
-                f"the built-in {family.name} can be reached {what}: this version of torch is not "
-                "known well enough here",
-                "kata doctor",
-            )
-        count += len(found)
+        states = attempt(workers, bans, routes(family, *levels))
+        opened = [route for route, state in states.items() if state == OPEN]
+        if opened or CLOSED not in states.values():
+            route = opened[0] if opened else ""
+            raise Unjudged(reasons.BanOpen(family.name, route), steps.Doctor())
+        count += len(states)
     return count
 
 
-def kept() -> Path:
-    """Where it is kept which versions of everything the full list was tried with."""
+def record_path() -> Path:
+    """The file that records with which versions of everything the full list was tried."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     try:
         folder = Path(cache) if cache else Path.home() / ".cache"

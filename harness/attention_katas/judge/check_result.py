@@ -6,40 +6,42 @@ from dataclasses import dataclass
 
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge.failures import CheckFailed
-from attention_katas.verdict import data
-from attention_katas.verdict.data import Evidence
+from attention_katas.verdict import data as v
+from attention_katas.verdict.reasons import Reason
 
 
 @dataclass
 class CheckResult:
-    """The outcome of a check. It holds no exception, so it can travel between processes.
+    """The outcome of a check.
 
-    outcome: an outcome of `verdict.data`; COULD_NOT_GRADE for a fault of ours.
-    message: why the check did not pass.
-    next_step: a command that may help, for a fault of ours.
+    outcome: of the check, when the fault is not ours.
+    reason: why the check did not pass.
     rung: the rung of the ladder that does not hold.
     evidence: what the failure is shown by.
     printed: what the submission printed during the check.
     seconds: duration of setup, call and teardown together.
     complete: whether pytest has reported the last stage of the check.
+    error: a fault of ours; there is no outcome then.
     """
 
-    outcome: str = data.PASSED
-    message: str = ""
-    next_step: str = ""
-    rung: str = ""
-    evidence: Evidence | None = None
+    outcome: v.CheckOutcome = v.PASSED
+    reason: Reason | None = None
+    rung: v.Rung = ""
+    evidence: v.Evidence | None = None
     printed: str = ""
     seconds: float = 0.0
     complete: bool = False
+    error: CouldNotGrade | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == v.PASSED and self.error is None
 
     def fail(self, failure: CheckFailed) -> None:
         """Record that the answer is wrong."""
-        self.outcome, self.message = failure.outcome, failure.message
+        self.outcome, self.reason = failure.outcome, failure.reason
         self.rung, self.evidence = failure.rung, failure.evidence
 
     def blame_us(self, error: CouldNotGrade) -> None:
         """Record a fault of ours. The first one stays."""
-        if self.outcome != data.COULD_NOT_GRADE:
-            self.outcome = data.COULD_NOT_GRADE
-            self.message, self.next_step = error.message, error.next_step
+        self.error = self.error or error

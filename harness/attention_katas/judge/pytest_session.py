@@ -22,7 +22,6 @@ from attention_katas.errors import CouldNotGrade
 from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.fixtures import HiddenTests
 from attention_katas.packs import shared
-from attention_katas.verdict.data import PASSED
 
 HERE = Path(__file__).parent
 ARGUMENTS = (
@@ -117,7 +116,7 @@ class Session:
         results: list[CheckResult] = []
         for item in items:
             results.append(self.run_check(item))
-            if until_failure and results[-1].outcome != PASSED:
+            if until_failure and not results[-1].passed:
                 break
         return results
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from attention_katas.devices import Device
+from attention_katas.judge.ladder import is_close
 
 # What a picture may cost on the wire; the largest that a panel draws is 16 x 16.
 CELLS = 4096
@@ -36,22 +37,9 @@ def _as_json(value: Any) -> Any:
 
 
 def close(answer: torch.Tensor, expected: torch.Tensor) -> bool:
-    """Whether two tensors of any shape agree as the judge compares float64 on the CPU.
-
-    The shapes are equal, NaN and infinities stand in the same places, and all other entries hold
-    |answer - expected| <= tolerance * (1 + |expected|).
-    """
-    if answer.shape != expected.shape:
-        return False
-    answer, expected = answer.detach().double(), expected.detach().double()
-    infinite = ~torch.isfinite(expected)
-    if not torch.equal(infinite, ~torch.isfinite(answer)):
-        return False
-    if not torch.equal(torch.nan_to_num(answer[infinite]), torch.nan_to_num(expected[infinite])):
-        return False
-    gap = (answer - expected)[~infinite].abs()
+    """Whether the judge takes two tensors of any shapes for equal, in float64 on the CPU."""
     tolerance = Device("cpu").tolerance(torch.float64)
-    return bool((gap <= tolerance * (1 + expected[~infinite].abs())).all())
+    return is_close(answer.detach().double(), expected.detach().double(), tolerance)
 
 
 def near(answer: torch.Tensor, expected: torch.Tensor) -> bool:

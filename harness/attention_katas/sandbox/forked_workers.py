@@ -18,7 +18,6 @@ from attention_katas.sandbox import frames
 from attention_katas.sandbox.channel import SocketChannel
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.worker import (
-    GONE,
     START_SECONDS,
     Worker,
     WorkerDied,
@@ -28,6 +27,7 @@ from attention_katas.sandbox.worker import (
     environment,
     how_it_ended,
 )
+from attention_katas.verdict import reasons
 
 Bans = tuple[Family, ...]
 REPLY_SECONDS = 30.0
@@ -224,15 +224,15 @@ class _Template:
             os.close(write_end)
         return ours, read_end
 
-    def end(self, pid: int, *, tell: bool) -> str:
+    def end(self, pid: int, *, tell: bool) -> reasons.Reason:
         """Kill a child through its parent, which alone knows that the pid is still its child."""
         with self._lock:
             try:
                 self._control.send(frames.encode({"do": "end", "pid": pid, "tell": tell}))
                 status = int(frames.decode(self._control.recv(1 << 16))["ended"]) if tell else -1
             except (OSError, frames.BadFrame):
-                return GONE
-        return how_it_ended(status) if status != -1 else GONE
+                return reasons.ProcessGone()
+        return how_it_ended(status) if status != -1 else reasons.ProcessGone()
 
     def empty(self) -> None:
         """Let go of those that were made ahead."""
@@ -249,15 +249,16 @@ class _Template:
 class _Fork(Worker):
     def __init__(self, home: _Template, line: socket.socket, output: int, limits: Limits) -> None:
         self.home = home
-        self._ended = ""
+        self._end: reasons.Reason | None = None
         super().__init__(SocketChannel(line, output, limits), limits)
 
-    def end(self) -> str:
-        if not self._ended:
-            self._ended = self.home.end(self.pid, tell=True) if self.pid else "it never started"
-        return self._ended
+    def end(self) -> reasons.Reason:
+        if self._end is None:
+            never = reasons.ProcessNeverStarted()
+            self._end = self.home.end(self.pid, tell=True) if self.pid else never
+        return self._end
 
     def dismiss(self) -> None:
-        if not self._ended:
+        if self._end is None:
             self.home.end(self.pid, tell=False)
         self.close()

@@ -22,6 +22,7 @@ from attention_katas.sandbox.worker import (
     environment,
     how_it_ended,
 )
+from attention_katas.verdict import reasons
 
 
 class SpawnedWorkers:
@@ -93,7 +94,7 @@ class _Spawned(Worker):
         assert process.stderr is not None
         super().__init__(PipeChannel(process.stdin, process.stdout, process.stderr, limits), limits)
 
-    def end(self) -> str:
+    def end(self) -> reasons.Reason:
         deadline = time.monotonic() + 0.2
         while self._process.poll() is None and time.monotonic() < deadline and not self.healthy:
             time.sleep(0.005)
@@ -101,4 +102,4 @@ class _Spawned(Worker):
         code = self._process.returncode
         if code < 0:
             return how_it_ended(-code)
-        return f"the process exited by itself with status {code}"
+        return reasons.ProcessExited(code)

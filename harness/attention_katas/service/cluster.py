@@ -205,7 +205,7 @@ def _answer(future: Future[bytes]) -> Answer:
         detail = f"the worker failed: {type(error).__name__}: {error}"[:300]
     else:
         return rpc.split(frame)
-    return messages.Refused(messages.LOST, detail=messages.printable(detail)), b""
+    return messages.Refused(messages.LOST, detail=detail), b""
 
 
 def _dask() -> None:

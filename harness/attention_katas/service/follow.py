@@ -12,6 +12,8 @@ from attention_katas.packs.precheck import blank
 from attention_katas.packs.submission import Submission
 from attention_katas.service.judge_service import Cancelled, JudgeService
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, steps
+from attention_katas.verdict.unjudged import facts
 
 J = TypeVar("J")
 CLOSE_SECONDS = 10.0
@@ -116,10 +118,11 @@ class Follow(Generic[J]):
             except Cancelled:
                 continue  # if nothing newer is wanted, this was meant for the job before
             except KataError as error:
-                return ungraded(submission, error.message, error.next_step)
+                return ungraded(submission, *facts(error))
             except Exception as error:  # noqa: BLE001
                 # Whatever the service has, the next save is to be judged again.
-                return ungraded(submission, f"{type(error).__name__}: {error}", "kata doctor")
+                fault = reasons.JudgeFault(type(error).__name__, str(error))
+                return ungraded(submission, fault, steps.Doctor())
         return None
 
     def expect(self, kata: Kata) -> None:
@@ -132,6 +135,6 @@ class Follow(Generic[J]):
                 self._expected = ""
 
 
-def ungraded(submission: Submission, message: str, next_step: str) -> v.Verdict:
+def ungraded(submission: Submission, reason: reasons.Reason, next_step: steps.Step) -> v.Verdict:
     """The verdict when none can be had."""
-    return blank(submission.kata, v.COULD_NOT_GRADE, submission.file, message, next_step)
+    return blank(submission.kata, v.COULD_NOT_GRADE, submission.file, reason, next_step)

@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 
 from attention_katas.service import rpc
-from attention_katas.service.messages import LOST, AnyMessage, Refused, printable
+from attention_katas.service.messages import LOST, AnyMessage, Refused
 from attention_katas.service.settings import SECRET_VARIABLE, Settings
 
 START_SECONDS = 180.0
@@ -36,6 +36,7 @@ class JudgeProcess:
         """core: the processor core to stay on."""
         self.settings, self.core = settings, core
         self.requests = 0
+        self.killed = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         arguments = [settings.to_json(), "" if core is None else str(core)]
         self._process = subprocess.Popen(
@@ -96,6 +97,7 @@ class JudgeProcess:
 
     def kill(self) -> None:
         """End it and all that it started."""
+        self.killed = True
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -133,13 +135,13 @@ class JudgeProcesses:
                 reason = str(lost)
                 self._close_process()
         detail = f"the judging process was lost, twice: {reason}"
-        return Refused(LOST, detail=printable(detail)), b""
+        return Refused(LOST, detail=detail), b""
 
     def _process(self, settings: Settings, core: int | None) -> JudgeProcess:
         """The process of this thread; a new one for other settings, or after many requests."""
         process: JudgeProcess | None = getattr(self._of_thread, "process", None)
         if process is not None and (
-            process not in self._running
+            process.killed
             or process.settings != settings
             or process.core != core
             or process.requests >= MAX_REQUESTS
@@ -166,9 +168,16 @@ class JudgeProcesses:
         """End all processes; none is started until `allow`."""
         with self._lock:
             self._killed = True
-            processes, self._running = self._running, set()
+            processes = list(self._running)
         for process in processes:
             process.kill()
+
+    def close(self) -> None:
+        """End all processes for good, when no thread waits for one any more."""
+        self.kill_all()
+        for process in self._running:
+            process.close()
+        self._running.clear()
 
     def allow(self) -> None:
         """Processes may be started again after `kill_all`."""

@@ -24,6 +24,7 @@ from attention_katas.service import messages, rpc
 from attention_katas.service.local import open_judge
 from attention_katas.service.settings import Settings, settings_from
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons
 
 MAX_BYTES = 8 << 20  # of a verdict; the largest honest ones have some hundred thousand
 Send = Callable[..., None]
@@ -81,8 +82,7 @@ def _refuse_all(error: KataError, requests: queue.SimpleQueue[messages.Judge], s
     """There are no katas here; never returns."""
     send(messages.Started(os.getpid()))
     while requests.get():
-        detail = messages.printable(error.message)
-        send(messages.Refused(messages.NO_KATAS, where=_machine(), detail=detail))
+        send(messages.Refused(messages.NO_KATAS, where=_machine(), detail=error.message))
 
 
 def _judge_all(
@@ -118,7 +118,7 @@ def _encoded(verdict: v.Verdict) -> bytes:
     if len(encoded) > MAX_BYTES:
         verdict.checks, verdict.diagnoses, verdict.audit = [], [], []
         verdict.raised, verdict.output = None, ""
-        verdict.outcome, verdict.message = v.CRASHED, "what it did was too much to be told"
+        verdict.outcome, verdict.reason = v.CRASHED, reasons.VerdictTooLarge()
         encoded = rpc.encode_verdict(verdict)
     return encoded
 

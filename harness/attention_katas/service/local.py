@@ -52,9 +52,11 @@ def open_judge(
     hidden = hidden_paths(catalog)
     with start_workers(hidden, device=chosen.name, spawn=spawn, limits=limits) as workers:
         workers.expect(katas[0].banned)
+        from attention_katas.diagnosis.causes import FindCauses
         from attention_katas.judge.judge import Judge
 
-        judge = Judge(katas, workers, chosen, strict, weak, catalog.modules)
+        causes = FindCauses(catalog.modules)
+        judge = Judge(katas, workers, chosen, strict, weak, diagnose=causes)
         if not gc.isenabled():  # switched off by the command while it imports
             gc.freeze()
             gc.enable()

@@ -16,6 +16,7 @@ from attention_katas.service import messages, rpc
 from attention_katas.service.judge_process import Answer
 from attention_katas.service.judge_service import Task
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, steps
 
 AHEAD = 4  # tasks that wait for each worker: so that none is idle, and little is in memory
 
@@ -86,24 +87,14 @@ def _result(answer: Answer, task: Task) -> v.Verdict | messages.Refused:
 
 def could_not_grade(task: Task, refused: messages.Refused) -> v.Verdict:
     """The verdict on a task that nobody has judged."""
-    reason = explanation(refused)
-    verdict = blank(task.submission.kata, v.COULD_NOT_GRADE, task.submission.file, reason)
+    reason: reasons.Reason
     if refused.code == messages.LOST:
-        verdict.message = f"set aside: {reason}, and again when judged alone"
-        verdict.audit = [f"{reason}, twice: look at what it does"]
-    verdict.next_step = "kata doctor, and then the same once more"
+        reason = reasons.WorkersLost(refused.detail)
+    else:
+        fields = (refused.code, refused.where, refused.name, refused.here, refused.wanted)
+        reason = reasons.WorkerRefused(*fields, refused.detail)
+    kata, file = task.submission.kata, task.submission.file
+    verdict = blank(kata, v.COULD_NOT_GRADE, file, reason, steps.Doctor(again=True))
+    if refused.code == messages.LOST:
+        verdict.audit = [f"{refused.detail}, twice: look at what it does"]
     return verdict
-
-
-def explanation(refused: messages.Refused) -> str:
-    """Why there is no verdict, in words."""
-    where = f"the worker on {refused.where}"
-    if refused.code == messages.LOST:
-        return refused.detail
-    if refused.code == messages.UNKNOWN_KATA:
-        return f"{where} has no kata called {refused.name}"
-    if refused.code == messages.OTHER_CONTENT:
-        return f"{where} has version {refused.here} of {refused.name} instead of {refused.wanted}"
-    if refused.code == messages.OTHER_VERSION:
-        return f"{where} has {refused.name} {refused.here} instead of {refused.wanted}"
-    return f"{where}: {refused.detail or refused.code}"

@@ -14,6 +14,7 @@ from attention_katas.errors import NoSuchKata
 from attention_katas.packs.catalog import Catalog
 from attention_katas.packs.precheck import versions
 from attention_katas.packs.submission import Submission
+from attention_katas.verdict import reasons
 
 # Codes of `Refused`.
 RESTART = "restart"  # the daemon is made of other files: it ends, and the client starts a new one
@@ -35,9 +36,9 @@ class Judge(Message, frozen=True):
     kata: name of the kata.
     digest: of the pack that the kata comes from, as the sender has it.
     versions: name -> version of each package that must be the same.
-    sources: module name -> source text in UTF-8, lone surrogates passed.
+    sources: module name -> source text.
     unwritten: module name -> functions that are still the stub.
-    absent: module name -> why an imported kata is not there.
+    absent: module name -> why an imported kata cannot be read.
     seed: decides all inputs; None for a fresh one.
     device: where the code has to run: "cpu", or "auto" for any.
     """
@@ -45,9 +46,9 @@ class Judge(Message, frozen=True):
     kata: str
     digest: str
     versions: dict[str, str]
-    sources: dict[str, bytes]
+    sources: dict[str, str]
     unwritten: dict[str, frozenset[str]]
-    absent: dict[str, str]
+    absent: dict[str, reasons.Unreadability]
     seed: int | None = None
     device: str = "cpu"
 
@@ -88,7 +89,7 @@ class Refused(Message, frozen=True):
 
     code: why, as one of the constants above.
     where: the machine that refuses.
-    name: the kata or the package that differs.
+    name: the kata, the pack or the package that differs.
     here: what the refusing process has.
     wanted: what the request asks for.
     detail: what the system says.
@@ -153,11 +154,9 @@ def request_of(submission: Submission, seed: int | None, device: str = "cpu") ->
         kata=submission.kata.name,
         digest=submission.kata.pack.digest,
         versions=judging_versions(),
-        sources={
-            n: text.encode("utf-8", "surrogatepass") for n, text in submission.sources.items()
-        },
+        sources=submission.sources,
         unwritten=submission.unwritten,
-        absent={name: printable(reason) for name, reason in submission.absent.items()},
+        absent=submission.absent,
         seed=seed,
         device=device,
     )
@@ -176,12 +175,4 @@ def submission_of(request: Judge, catalog: Catalog) -> Submission | Refused:
     for name, wanted in request.versions.items():
         if installed.get(name) != wanted:
             return Refused(OTHER_VERSION, name=name, here=installed.get(name, ""), wanted=wanted)
-    sources = {
-        name: text.decode("utf-8", "surrogatepass") for name, text in request.sources.items()
-    }
-    return Submission(kata, sources, kata.file, request.unwritten, request.absent)
-
-
-def printable(text: str) -> str:
-    """Text without lone surrogates, which JSON in UTF-8 cannot hold."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return Submission(kata, request.sources, kata.file, request.unwritten, request.absent)

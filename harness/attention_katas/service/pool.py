@@ -16,6 +16,7 @@ from attention_katas.service.judge_process import Answer, JudgeProcesses
 from attention_katas.service.judge_service import Cancelled, Task
 from attention_katas.service.settings import Settings
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 
 class Pool:
@@ -72,6 +73,7 @@ class Pool:
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._processes.kill_all()
         self._executor.shutdown(wait=True)
+        self._processes.close()
 
 
 def try_out() -> None:
@@ -84,4 +86,5 @@ def try_out() -> None:
     finally:
         pool.close()
     if verdict.outcome != v.PASSED:
-        raise CouldNotGrade(f"this machine cannot judge: {verdict.message}", "kata doctor")
+        message = f"this machine cannot judge: {words.verdict(verdict)}"
+        raise CouldNotGrade(message, "kata doctor")

@@ -15,9 +15,6 @@ from attention_katas.sandbox import frames
 from attention_katas.service.messages import AnyMessage
 from attention_katas.verdict import data as v
 
-_encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[AnyMessage] = msgspec.json.Decoder(AnyMessage)
-
 
 class Garbled(Exception):
     """The bytes that came are not a message."""
@@ -25,7 +22,8 @@ class Garbled(Exception):
 
 def encode(message: AnyMessage, body: bytes = b"") -> bytes:
     """One frame. Raises frames.BadFrame for what is too large to send."""
-    return frames.build(_encoder.encode(message), body)
+    # Not msgspec.json: it refuses the lone surrogates that file names and sources may hold.
+    return frames.build(json.dumps(msgspec.to_builtins(message)).encode("ascii"), body)
 
 
 def read(read_some: Callable[[int], bytes | None]) -> tuple[AnyMessage, bytes] | None:
@@ -35,10 +33,11 @@ def read(read_some: Callable[[int], bytes | None]) -> tuple[AnyMessage, bytes] |
     """
     try:
         head, body = frames.read(frames.exact_reader(read_some))
-        return _decoder.decode(head), body
+        message: AnyMessage = msgspec.convert(json.loads(head), AnyMessage)
+        return message, body
     except EOFError:
         return None
-    except (frames.BadFrame, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (frames.BadFrame, ValueError, RecursionError) as error:
         raise Garbled(str(error)) from None
 
 
@@ -69,14 +68,14 @@ def receive(connection: socket.socket) -> tuple[AnyMessage, bytes] | None:
 
 def encode_verdict(verdict: v.Verdict) -> bytes:
     """The body of a `Judged` frame."""
-    return json.dumps(verdict.to_dict()).encode("ascii")
+    return v.encode(verdict).encode("ascii")
 
 
 def decode_verdict(body: bytes) -> v.Verdict:
     """The verdict in the body of a `Judged` frame. Raises Garbled."""
     try:
-        return v.from_dict(json.loads(body))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return v.decode(body)
+    except (ValueError, RecursionError) as error:
         raise Garbled(str(error)) from None
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-import msgspec
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from attention_katas.packs.catalog import Selection
 
@@ -30,9 +30,12 @@ class Settings:
     kata_seconds: float = 120.0
 
     def to_json(self) -> str:
-        return msgspec.json.encode(self, enc_hook=str).decode()
+        fields = {**asdict(self), "packs": list(map(str, self.packs.folders))}
+        return json.dumps({**fields, "only": self.packs.only})
 
 
 def settings_from(text: str) -> Settings:
     """The settings that `Settings.to_json` wrote."""
-    return msgspec.json.decode(text, type=Settings, dec_hook=lambda kind, value: kind(value))
+    fields = json.loads(text)
+    packs = Selection(tuple(map(Path, fields["packs"])), fields.pop("only"))
+    return Settings(**{**fields, "packs": packs})

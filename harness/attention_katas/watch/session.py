@@ -17,7 +17,7 @@ from typing import TypeVar
 from attention_katas.errors import KataError, ProgressUnavailable
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import files_read, read_submission
-from attention_katas.packs.progress import DONE, Progress, State
+from attention_katas.packs.progress import DONE, Progress, State, next_kata
 from attention_katas.packs.workspace import Workspace
 from attention_katas.service.follow import Follow
 from attention_katas.service.judge_service import JudgeService
@@ -112,8 +112,7 @@ class Session:
             if not kata.ready:
                 raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
             return kata
-        pending = (kata for kata in ready if not self._done(kata))
-        return next(pending, ready[-1])
+        return next_kata(ready, self.states) or ready[-1]
 
     def start(self) -> None:
         """Judge the current kata, as soon as that can be."""
@@ -169,9 +168,8 @@ class Session:
         """The kata to go to from here: the next that is not done; if all are, the next one."""
         ready = self.catalog.ready
         here = ready.index(self.kata)
-        others = [*ready[here + 1 :], *ready[:here]]
-        waiting = (kata for kata in others if not self._done(kata))
-        return next(waiting, next(iter(ready[here + 1 :]), None))
+        later = ready[here + 1 :]
+        return next_kata([*later, *ready[:here]], self.states) or next(iter(later), None)
 
     def available(self) -> tuple[str, ...]:
         """The actions that do something now."""
@@ -414,10 +412,6 @@ class Session:
                 self._told.add(error.message)
                 self.say(error.message)
             return otherwise
-
-    def _done(self, kata: Kata) -> bool:
-        state = self.states.get(kata.name)
-        return state is not None and state.name == DONE
 
 
 def compare(before: v.Verdict | None, after: v.Verdict) -> list[Change] | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import BadContent
-from attention_katas.judge.judge import load_module
+from attention_katas.judge.modules import load_module
 from attention_katas.lab.functions import LiveFunctions
 from attention_katas.lab.panels import cost, lookup, sentence, steps, width, wiring
 from attention_katas.packs import panels

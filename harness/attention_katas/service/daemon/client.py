@@ -47,8 +47,8 @@ class Daemon:
         meanwhile: is called while the daemon judges.
         """
         self._where, self._local, self._device = where, local, device
-        self._packs = local.catalog.selection
         self._patient, self._meanwhile = patient, meanwhile
+        self._packs = local.catalog.selection
         self._connection: socket.socket | None = None
         self._hold_connection: socket.socket | None = None
         self._turn = 0
@@ -92,7 +92,7 @@ class Daemon:
             if connection is not None:
                 return connection
             if time.monotonic() >= next_start:  # more than once: an ending one may be in the way
-                control.start(self._where, self._packs)
+                control.start(self._where, packs=self._packs)
                 next_start = time.monotonic() + RETRY_SECONDS
             time.sleep(0.05)
         return None
@@ -131,7 +131,7 @@ class Daemon:
             self._hold_connection.close()
         self._local.close()
         if self._fell_back and not self._patient and self._local.device == "cpu":
-            control.start(self._where, self._packs)
+            control.start(self._where, packs=self._packs)
 
 
 def exchange(

@@ -84,13 +84,16 @@ def _ask(where: Address, message: AnyMessage) -> AnyMessage | None:
 
 
 def start(
-    where: Address, packs: Selection | None = None, idle_seconds: float = IDLE_SECONDS
+    where: Address, idle_seconds: float = IDLE_SECONDS, packs: Selection | None = None
 ) -> None:
-    """Leave a daemon behind, in place of older ones. It takes some seconds to be ready."""
+    """Leave a daemon behind, in place of older ones. It takes some seconds to be ready.
+
+    packs: those that the command line names.
+    """
+    packs = packs or Selection()
     from attention_katas.sandbox.worker import ONE_THREAD
 
     stop_older(where)
-    packs = packs or Selection()
     arguments = {
         "path": sys.path,
         "folder": os.fspath(where.folder),

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from attention_katas import __version__, devices
+from attention_katas.diagnosis.causes import FindCauses
 from attention_katas.errors import KataError, NoSuchKata
 from attention_katas.judge.judge import WARM_UP_CHECKS, Judge
 from attention_katas.packs.catalog import Catalog, Selection, load_catalog
@@ -238,12 +239,12 @@ def run(address: Address, idle_seconds: float, packs: Selection) -> None:
     gc.disable()  # forks are over before their garbage matters
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     catalog = load_catalog(packs)
-    for pack in catalog.packs:
-        _ = pack.digest  # of the files that are about to be loaded, not of later ones
+    for kata in catalog.ready:
+        _ = kata.version, kata.pack.digest  # computed now, for the files that are loaded
     with start_workers(hidden_paths(catalog)) as workers:
         assert isinstance(workers, ForkedWorkers)
         workers.expect(catalog.ready[0].banned)
-        judge = Judge(catalog.ready, workers, modules=catalog.modules)
+        judge = Judge(catalog.ready, workers, diagnose=FindCauses(catalog.modules))
         server = Server(catalog, judge, workers, idle_seconds)
         signal.signal(signal.SIGTERM, lambda *_: setattr(server, "stopping", True))
         listener = Listener(address)
