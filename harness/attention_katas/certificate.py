@@ -49,5 +49,12 @@ def markdown(verdicts: Sequence[v.Verdict], on: date) -> str:
         )
     held = next((each.restrictions for each in verdicts if each.restrictions), [])
     return "\n".join(
-        [*lines, "", f"Judged by {versions}.", "", f"Restrictions: {', '.join(held) or 'none'}.", ""]
+        [
+            *lines,
+            "",
+            f"Judged by {versions}.",
+            "",
+            f"Restrictions: {', '.join(held) or 'none'}.",
+            "",
+        ]
     )

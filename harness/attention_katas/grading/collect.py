@@ -350,7 +350,7 @@ def _read(catalog: Catalog, group: _Group) -> StudentSubmission:
             submission.sources[module] = decode(file.read(), printable(file.name))
         except CannotRead as problem:
             submission.unreadable[module] = problem.reason
-        except (RefusedFile, Unreadable) as problem:
+        except Unreadable as problem:
             submission.invalid[module] = problem.reason
     _read_joint(catalog, files, submission)
     if submission.error:
@@ -414,7 +414,7 @@ def _unpacked(files: Sequence[File], submission: StudentSubmission) -> Iterator[
                     yield File((*file.parts[:-1], *inner.parts), inner.read)
         except CannotRead as problem:
             submission.error = problem.reason
-        except RefusedFile as problem:
+        except (RefusedFile, Unreadable) as problem:
             submission.remarks.append(problem.reason)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from attention_katas.grading import remarks as m
 from attention_katas.grading import words
-from attention_katas.packs.submission import SIZE_CAP
+from attention_katas.packs.submission import SIZE_CAP, Unreadable
 from attention_katas.verdict import reasons as r
 
 NOTEBOOK_CAP = 16 << 20
@@ -30,7 +30,7 @@ TOOLS = frozenset(("venv", "env", "build", "dist"))
 
 
 class RefusedFile(Exception):
-    """A file is not read, and that is up to the student. `reason` says why."""
+    """An archive or a notebook is not read, and that is up to the student. `reason` says why."""
 
     def __init__(self, reason: m.Refusal) -> None:
         super().__init__(words.remark(reason))
@@ -50,7 +50,7 @@ class File:
     """One file of a submission.
 
     parts: its path below the folder or archive.
-    read: its bytes; raises RefusedFile or CannotRead.
+    read: its bytes; raises Unreadable or CannotRead.
     """
 
     parts: tuple[str, ...]
@@ -148,11 +148,11 @@ def _reader(path: Path) -> Callable[[], bytes]:
         try:
             status = path.lstat()
             if stat.S_ISLNK(status.st_mode):
-                raise RefusedFile(r.LinkNotFollowed(name))
+                raise Unreadable(r.LinkNotFollowed(name))
             if not stat.S_ISREG(status.st_mode):
-                raise RefusedFile(r.NotAnOrdinaryFile(name))
+                raise Unreadable(r.NotAnOrdinaryFile(name))
             if status.st_size > cap:
-                raise RefusedFile(r.TooLarge(name, cap >> 10))
+                raise Unreadable(r.TooLarge(name, cap >> 10))
             return path.read_bytes()
         except OSError as error:
             raise CannotRead(r.CannotBeRead(name, error.strerror or "")) from None
@@ -186,18 +186,18 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> Cal
     def read() -> bytes:
         cap = WANTED[PurePosixPath(path).suffix.lower()]
         if stat.S_ISLNK(member.external_attr >> 16):
-            raise RefusedFile(r.LinkNotFollowed(name))
+            raise Unreadable(r.LinkNotFollowed(name))
         try:
             with archive.open(member) as stream:  # the size in the directory may be wrong
                 data = stream.read(cap + 1)
         except OSError as error:
             if error.errno is not None:
                 raise CannotRead(r.CannotBeRead(name, error.strerror or "")) from None
-            raise RefusedFile(r.DamagedInArchive(name, printable(str(error)))) from None
+            raise Unreadable(r.DamagedInArchive(name, printable(str(error)))) from None
         except Exception as error:  # noqa: BLE001 - damaged, encrypted, an unknown method
-            raise RefusedFile(r.DamagedInArchive(name, printable(str(error)))) from None
+            raise Unreadable(r.DamagedInArchive(name, printable(str(error)))) from None
         if len(data) > cap:
-            raise RefusedFile(r.TooLarge(name, cap >> 10))
+            raise Unreadable(r.TooLarge(name, cap >> 10))
         return data
 
     return read

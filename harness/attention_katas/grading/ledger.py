@@ -172,14 +172,14 @@ class Ledger:
         ("immutable"). Then it does not see what is still in the -wal beside it.
         """
         log = Path(f"{self.path}-wal")
-        unfinished = log.is_file() and log.stat().st_size > 0
-        mode = "mode=ro" if unfinished else "mode=ro&immutable=1"
+        pending = log.is_file() and log.stat().st_size > 0
+        mode = "mode=ro" if pending else "mode=ro&immutable=1"
         self._only_read = True
         try:
             self._connect(f"{self.path.resolve().as_uri()}?{mode}", new=False, uri=True)
         except sqlite3.DatabaseError:
             self._only_read = False
-            if not unfinished:
+            if not pending:
                 raise self._trouble(why) from None
             raise KataError(
                 f"{self.path} cannot be read here: its end is still in {log.name}, and "
@@ -349,13 +349,19 @@ class Ledger:
                     Student(student, name, json.loads(ids)),
                     bool(late),
                     msgspec.convert(json.loads(remarks), list[Remark]),
-                    [Entry(*fields, _functions(text)) for *fields, text in rows],
+                    [_entry(*row) for row in rows],
                 )
 
 
 def _packed(remarks: list[Remark]) -> str:
     # Not msgspec.json: it refuses lone surrogates, which file names may hold.
     return json.dumps(msgspec.to_builtins(remarks))
+
+
+def _entry(
+    kata: str, key: str, worth: int, file: str, source: str, form: str, size: int, functions: str
+) -> Entry:
+    return Entry(kata, key, worth, file, source, form, size, _functions(functions))
 
 
 def _functions(text: str) -> tuple[tuple[str, str, int], ...]:

@@ -10,7 +10,7 @@ from typing import Union
 from attention_katas.verdict import reasons as r
 from attention_katas.verdict.facts import Fact
 
-# Why a file or an archive was not read, which is up to the student
+# Why an archive or a notebook was not read, which is up to the student
 
 
 class NotAnArchive(Fact, frozen=True):
@@ -72,12 +72,12 @@ class SeveralFiles(Fact, frozen=True):
 
     file: the name that the kata asks for.
     count: how many there are.
-    chosen: the path of the one that was graded.
+    graded: the path of the one that was graded.
     """
 
     file: str
     count: int
-    chosen: str
+    graded: str
 
 
 class FilesNotRead(Fact, frozen=True):
@@ -90,13 +90,13 @@ class FilesNotRead(Fact, frozen=True):
     count: int
 
 
-# Why a file was not taken: the file itself, or the archive that it is.
+# Why an archive or a notebook was not read.
 Refusal = Union[  # noqa: UP007
-    r.Unreadability, NotAnArchive, TooManyMembers, ArchiveInArchive, NotANotebook, TooMuchCode
+    NotAnArchive, TooManyMembers, ArchiveInArchive, NotANotebook, TooMuchCode
 ]
 # Why something could not be read, which is not up to the student.
 ReadFault = Union[r.CannotBeRead, r.FolderNotListed, r.GraderFault]  # noqa: UP007
 
 Remark = Union[  # noqa: UP007
-    Refusal, ReadFault, FolderIsLink, NoKataFile, SeveralFiles, FilesNotRead
+    r.Unreadability, Refusal, ReadFault, FolderIsLink, NoKataFile, SeveralFiles, FilesNotRead
 ]

@@ -33,22 +33,22 @@ class Tally:
     """The progress of a run.
 
     total: katas of all students.
-    settled: those of them that have a verdict.
+    finished: those of them that have a verdict.
     judged: verdicts of this run.
     stored: verdicts that the ledger had already.
     last: the katas that are still being judged, where they are few.
-    outcomes: of the settled katas.
+    outcomes: of the finished katas.
     """
 
     total: int = 0
-    settled: int = 0
+    finished: int = 0
     judged: int = 0
     stored: int = 0
     last: str = ""
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
 
-    def settle(self, outcome: str, times: int = 1) -> None:
-        self.settled += times
+    def finish(self, outcome: str, times: int = 1) -> None:
+        self.finished += times
         self.outcomes[outcome] += times
 
 
@@ -98,7 +98,7 @@ class GradingRun:
         for task, verdict in judged(self._tasks()):
             self.ledger.keep(task.key, verdict)
             self.tally.judged += 1
-            self.tally.settle(verdict.outcome, self._waiting.pop(task.key, 1))
+            self.tally.finish(verdict.outcome, self._waiting.pop(task.key, 1))
             rest = [self._labels[key] for key in self._waiting]
             self.tally.last = ", ".join(rest) if len(rest) < 3 else ""
             self.tell(self.tally)
@@ -112,17 +112,17 @@ class GradingRun:
             for entry in kata_entries:
                 if isinstance(entry.work, v.Verdict):
                     self.ledger.keep(entry.key, entry.work)
-                    self.tally.settle(entry.work.outcome)
+                    self.tally.finish(entry.work.outcome)
                 elif entry.key in self._judged:
-                    self._settle_stored(entry.key)
+                    self._finish_stored(entry.key)
                 else:
                     yield from self._wait_for(entry.work, submission.student)
             self.tell(self.tally)
 
-    def _settle_stored(self, key: str) -> None:
+    def _finish_stored(self, key: str) -> None:
         self.tally.stored += 1
         verdict = self.ledger.verdict(key)
-        self.tally.settle(verdict.outcome if verdict else v.COULD_NOT_GRADE)
+        self.tally.finish(verdict.outcome if verdict else v.COULD_NOT_GRADE)
 
     def _wait_for(self, task: Task, student: Student) -> Iterator[Task]:
         """The task, unless the same one is waiting already."""
@@ -169,9 +169,7 @@ class GradingRun:
 
     def results(self) -> Results:
         """The results of all students, also of those that the run did not reach."""
-        missing = [
-            student for student in self.collected.students if student.id not in self._noted
-        ]
+        missing = [student for student in self.collected.students if student.id not in self._noted]
         return Results(self.catalog, self.ledger, self.run, list(map(self._missing, missing)))
 
     def _missing(self, student: Student) -> Result:
@@ -291,8 +289,8 @@ class Summary:
             if item.verdict.audit
         ]
         remarks = [words.remark(remark) for remark in result.remarks]
-        aborted = [group.sentence for group in not_run(result)]
-        self.remarks += [(result.student.shown, text) for text in audits + remarks + aborted]
+        reasons = [group.sentence for group in not_run(result)]
+        self.remarks += [(result.student.shown, text) for text in audits + remarks + reasons]
 
 
 def summary_of(results: Sequence[Result]) -> Summary:

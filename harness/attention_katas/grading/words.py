@@ -22,7 +22,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     m.FolderIsLink: lambda fact: "its folder is a link: not followed",
     m.NoKataFile: lambda fact: "no kata file was found",
     m.SeveralFiles: lambda fact: (
-        f"{fact.file} is there {fact.count} times; {fact.chosen} was graded"
+        f"{fact.file} is there {fact.count} times; {fact.graded} was graded"
     ),
     m.FilesNotRead: lambda fact: f"only {fact.limit} of {fact.count} other files were read",
 }

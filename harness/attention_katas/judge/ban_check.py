@@ -118,7 +118,9 @@ def check(workers: Workers, bans: tuple[Family, ...], *levels: str) -> int:
         states = attempt(workers, bans, routes(family, *levels))
         opened = [route for route, state in states.items() if state == OPEN]
         if opened or CLOSED not in states.values():
-            raise Unjudged(reasons.BanOpen(family.name, opened[0] if opened else ""), steps.Doctor())
+            raise Unjudged(
+                reasons.BanOpen(family.name, opened[0] if opened else ""), steps.Doctor()
+            )
         count += len(states)
     return count
 

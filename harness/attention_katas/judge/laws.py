@@ -31,7 +31,9 @@ def same(conversation: RemoteSolution, device: Device) -> Callable[..., None]:
             climb.fail("values", reasons.LawBroken(because))
         wrong, _ = differences(yours, expected, device.tolerance(yours.dtype))
         if not (~wrong).all():
-            climb.fail("values", reasons.LawBroken(because), **climb.evidence(yours, expected, wrong))
+            climb.fail(
+                "values", reasons.LawBroken(because), **climb.evidence(yours, expected, wrong)
+            )
 
     return check
 

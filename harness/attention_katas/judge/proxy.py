@@ -380,7 +380,9 @@ def exception(data: dict[str, Any], submission: Submission) -> Raised:
         code = lines[line - 1].rstrip()[:200] if 0 < line <= len(lines) else ""
         lines_of_code.append(Frame(file, line, function, code))
     column = data.get("column")
-    if not (isinstance(column, int) and lines_of_code and 0 < column <= len(lines_of_code[-1].code) + 1):
+    if not (
+        isinstance(column, int) and lines_of_code and 0 < column <= len(lines_of_code[-1].code) + 1
+    ):
         column = None
     return Raised(
         str(data.get("type", ""))[:200], str(data.get("message", ""))[:2000], lines_of_code, column

@@ -24,8 +24,25 @@ LEVELS = (FULL, NAMED, POINTS)
 
 # The dtypes of torch: any other word was written by the submission.
 DTYPES = frozenset(
-    """bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 half bfloat16 float16 float32 float64
-    complex32 complex64 complex128""".split()
+    [
+        "bool",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "half",
+        "bfloat16",
+        "float16",
+        "float32",
+        "float64",
+        "complex32",
+        "complex64",
+        "complex128",
+    ]
 )
 EXCEPTION = "an exception"  # instead of the name of a class that only the submission has
 MOST_FRAMES = 3

@@ -42,7 +42,7 @@ _WITH_ID = re.compile(r"(?P<title>.*\S)\s+\(\d+\)$", re.DOTALL)
 
 def check(about: About) -> None:
     """Raises KataError where Canvas would not find the assignment."""
-    given = about.given.get("gradebook")
+    given = about.files.get("gradebook")
     if given:
         book = read(given, "gradebook")
         _assignment(book, _section(book), about.title)
@@ -56,7 +56,7 @@ def check(about: About) -> None:
 
 
 def render(results: Sequence[Result], about: About) -> str:
-    given = about.given.get("gradebook")
+    given = about.files.get("gradebook")
     ungraded = [line(result.student.shown) for result in results if not result.graded]
     about.notes.extend(f"{name} could not be graded: no new grade" for name in ungraded)
     if given:

@@ -1,4 +1,4 @@
-"""Everything, as JSON: for programs of your own. The schema stands in docs/grades.schema.json."""
+"""Everything, as JSON: for programs of your own. The schema is docs/grades.schema.json."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from attention_katas.grading.formats import About
 from attention_katas.grading.results import Result
+from attention_katas.verdict import data as v
 
 SUMMARY = "everything, for programs"
 FILE = "-"
 CLASS = True
-SCHEMA = 1
+SCHEMA = 2
 
 
 def render(results: Sequence[Result], about: About) -> str:
@@ -31,7 +34,7 @@ def _one(result: Result) -> dict[str, Any]:
         "name": result.student.name,
         "ids": dict(result.student.ids),
         "late": result.late,
-        "remarks": result.remarks,
+        "remarks": msgspec.to_builtins(result.remarks),
         "graded": result.graded,
         "points": result.points,
         "worth": result.worth,
@@ -40,7 +43,7 @@ def _one(result: Result) -> dict[str, Any]:
                 "kata": item.kata,
                 "points": item.points,
                 "worth": item.worth,
-                "verdict": {**item.verdict.to_dict(), "seed": None},  # it is not for students
+                "verdict": {**v.to_builtins(item.verdict), "seed": None},  # it is not for students
             }
             for item in result.items
         ],

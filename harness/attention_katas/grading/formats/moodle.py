@@ -76,7 +76,7 @@ def render(results: Sequence[Result], about: About) -> str:
 
 
 def _sheet(about: About) -> Sheet:
-    given = about.given.get("worksheet")
+    given = about.files.get("worksheet")
     if given is None:
         raise KataError(
             "Moodle takes back only its own grading worksheet",

@@ -34,4 +34,3 @@ def apart(yours: Cell, expected: Cell) -> tuple[str, str]:
 def listing(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`"""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-

@@ -101,9 +101,7 @@ def _shape_holds(fact: s.ShapeHoldsOther) -> str:
     sizes = shape(fact.shape)
     if -1 in fact.shape:
         return f"{fact.entries} entries do not fit the shape {sizes}, whatever -1 stands for"
-    return (
-        f"the shape {sizes} holds {math.prod(fact.shape)} entries; the tensor has {fact.entries}"
-    )
+    return f"the shape {sizes} holds {math.prod(fact.shape)} entries; the tensor has {fact.entries}"
 
 
 def _expand(fact: s.CannotExpand) -> str:
