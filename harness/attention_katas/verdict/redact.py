@@ -24,25 +24,11 @@ LEVELS = (FULL, NAMED, POINTS)
 
 # The dtypes of torch: any other word was written by the submission.
 DTYPES = frozenset(
-    [
-        "bool",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "half",
-        "bfloat16",
-        "float16",
-        "float32",
-        "float64",
-        "complex32",
-        "complex64",
-        "complex128",
-    ]
+    {"bool", "half", "bfloat16"}
+    | {f"uint{bits}" for bits in (8, 16, 32, 64)}
+    | {f"int{bits}" for bits in (8, 16, 32, 64)}
+    | {f"float{bits}" for bits in (16, 32, 64)}
+    | {f"complex{bits}" for bits in (32, 64, 128)}
 )
 EXCEPTION = "an exception"  # instead of the name of a class that only the submission has
 MOST_FRAMES = 3
@@ -146,7 +132,8 @@ def reason_for_student(reason: r.Reason | None) -> r.Reason | None:
 
 def symptom_for_student(symptom: s.Symptom) -> s.Symptom | None:
     """The symptom, or None where it holds what the submission could have written."""
-    return SYMPTOMS[type(symptom)](symptom)
+    result: s.Symptom | None = SYMPTOMS[type(symptom)](symptom)
+    return result
 
 
 def _keep(fact: Any) -> Any:
