@@ -67,7 +67,10 @@ def test_nan_looks_like_nan(submit, catalog):
 
 def test_a_mistake_is_called_by_its_name(submit, catalog):
     text = screen(submit, catalog, NAIVE)
-    assert "! softmax takes exponentials without subtracting the maximum: large scores overflow" in text
+    assert (
+        "! softmax takes exponentials without subtracting the maximum: large scores overflow"
+        in text
+    )
     assert "think      What can you subtract from a whole row" in text
     assert "answers that were compared; in softmax(x) for x" in text.replace(
         "\n               ", " "

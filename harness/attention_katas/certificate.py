@@ -48,6 +48,7 @@ def markdown(verdicts: Sequence[v.Verdict], on: date) -> str:
             f"| {verdict.seed} | {source} |"
         )
     held = next((each.restrictions for each in verdicts if each.restrictions), [])
+<<<<<<< HEAD
     return "\n".join(
         [
             *lines,
@@ -58,3 +59,7 @@ def markdown(verdicts: Sequence[v.Verdict], on: date) -> str:
             "",
         ]
     )
+=======
+    lines += ["", f"Judged by {versions}.", "", f"Restrictions: {', '.join(held) or 'none'}.", ""]
+    return "\n".join(lines)
+>>>>>>> facts

@@ -20,7 +20,6 @@ import io
 import json
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +61,7 @@ class Result:
             legacy_windows=False,
         )
         step = "on to the next kata" if self.verdict.outcome == v.PASSED else AGAIN
-        Screen(console).verdict(replace(self.verdict, next_step=step), self._kata, "")
+        Screen(console).verdict(self.verdict, self._kata, step=step)
         return console
 
     def __repr__(self) -> str:

@@ -20,6 +20,7 @@ from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.kata import PLANNED
 from attention_katas.packs.submission import Submission, parse, still_stub, submission
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 if TYPE_CHECKING:
     from attention_katas.judge.judge import Judge
@@ -153,7 +154,7 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
         return [f"the mistake {entry.id!r} passes every hidden test"]
     first = verdict.first_failure
     if first is None:
-        return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {verdict.message}"]
+        return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {words.verdict(verdict)}"]
     if first.rung == "nothing banned":
         return [f"the mistake {entry.id!r} calls a built-in that the kata bans"]
     asks = entry.question.rstrip().endswith("?") or entry.kind == mistakes.CONVENTION
@@ -234,7 +235,7 @@ def name_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
 def blame_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
     """Nothing may be said against a harmless look-alike."""
     said = [cause.id for d in verdict.diagnoses for cause in d.causes]
-    said += [symptom for d in verdict.diagnoses for symptom in d.symptoms]
+    said += [words.symptom(symptom) for d in verdict.diagnoses for symptom in d.symptoms]
     return [f"harmless {entry.id!r} is blamed: {text}" for text in said]
 
 
@@ -247,6 +248,7 @@ def _expect(report: Report, verdict: v.Verdict, outcome: str, what: str) -> bool
     if verdict.outcome == outcome:
         return True
     first = verdict.first_failure
-    why = f"{first.title}: {first.message}" if first else verdict.message
+    title = f"{first.title}: " if first else ""
+    why = f"{title}{words.verdict(verdict)}"
     report.problems.append(f"{what} is {verdict.outcome!r}, not {outcome!r} ({why})")
     return False

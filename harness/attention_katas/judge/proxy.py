@@ -371,21 +371,19 @@ def _evidence_of(call: Call | None) -> Evidence | None:
 
 def exception(data: dict[str, Any], submission: Submission) -> Raised:
     """An exception from the learner process, with the lines of source that belong to it."""
-    entries, lines_of_code = data.get("frames"), []
+    entries, trace = data.get("frames"), []
     for entry in entries[-MOST_FRAMES:] if isinstance(entries, list) else ():
         if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[1], int)):
             continue
         file, line, function = str(entry[0])[:200], entry[1], str(entry[2])[:200]
         lines = submission.sources.get(file.removesuffix(".py"), "").split("\n")
         code = lines[line - 1].rstrip()[:200] if 0 < line <= len(lines) else ""
-        lines_of_code.append(Frame(file, line, function, code))
+        trace.append(Frame(file, line, function, code))
     column = data.get("column")
-    if not (
-        isinstance(column, int) and lines_of_code and 0 < column <= len(lines_of_code[-1].code) + 1
-    ):
+    if not (isinstance(column, int) and trace and 0 < column <= len(trace[-1].code) + 1):
         column = None
     return Raised(
-        str(data.get("type", ""))[:200], str(data.get("message", ""))[:2000], lines_of_code, column
+        str(data.get("type", ""))[:200], str(data.get("message", ""))[:2000], trace, column
     )
 
 

@@ -18,6 +18,8 @@ from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.service.judge_service import Bench, Cancelled
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, symptoms, words
+from attention_katas.verdict.unjudged import facts
 
 PATIENCE = 15.0  # seconds until katas are judged though no page was opened
 
@@ -106,11 +108,13 @@ class Judging:
         try:
             verdict = self._bench.judge(found)
         except KataError as error:
-            return v.Verdict(kata.name, v.COULD_NOT_GRADE, message=error.message)
+            reason, step = facts(error)
+            return v.Verdict(kata.name, v.COULD_NOT_GRADE, reason=reason, next_step=step)
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - ours; the next save is to be judged again
-            return v.Verdict(kata.name, v.COULD_NOT_GRADE, message=f"{error}")
+            fault = reasons.JudgeFault(type(error).__name__, str(error))
+            return v.Verdict(kata.name, v.COULD_NOT_GRADE, reason=fault)
         with contextlib.suppress(ProgressUnavailable):
             self._progress.record(verdict, found.source)
         return verdict
@@ -132,41 +136,60 @@ def told(verdict: v.Verdict, kata: Kata) -> dict[str, Any]:
         "outcome": verdict.outcome,
         "passed": verdict.passed,
         "total": verdict.total,
-        "message": verdict.message,
+        "message": words.verdict(verdict),
         "check": first.title if first else "",
         "raised": f"{raised.type}: {raised.message}" if raised and raised.type else "",
         "where": f"{where.file}:{where.line}" if where else "",
         "diagnoses": [
-            said for each in verdict.diagnoses for said in _said(each, kata) if each.function
+            part
+            for diagnosis in verdict.diagnoses
+            for part in _parts(diagnosis, kata)
+            if diagnosis.function
         ],
     }
 
 
-def _said(found: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
-    """Each cause of a diagnosis by its name, or the properties that are broken."""
-    causes = [
-        {
-            "function": found.function,
-            "blames": "",
-            "file": kata.file,
-            "id": cause.id,
-            "says": cause.title,
-            "ask": cause.ask,
-            "hint": f"kata hint {kata.name} --level {cause.level}" if cause.level else "",
-            "symptoms": [],
-        }
-        for cause in found.causes
+def _parts(diagnosis: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
+    """Each cause of a diagnosis by its name, or what is known of the function without one."""
+    whole = {
+        "function": diagnosis.function,
+        "file": kata.file,
+        "id": "",
+        "question": "",
+        "hint": "",
+        "shows": "answers",
+        "blames": [],
+        "also_wrong": _also_wrong(diagnosis),
+        "symptoms": [],
+    }
+    if diagnosis.causes:
+        return [{**whole, **_cause(cause, kata)} for cause in diagnosis.causes]
+    if diagnosis.kind == v.EARLIER_WORK:
+        says = words.headline(diagnosis, diagnosis.file)
+        return [{**whole, "says": says, "blames": diagnosis.blames, "file": diagnosis.file}]
+    if diagnosis.symptoms:
+        sentences = [words.symptom(symptom) for symptom in diagnosis.symptoms]
+        return [{**whole, "says": words.headline(diagnosis), "symptoms": sentences}]
+    return []
+
+
+def _cause(cause: v.Cause, kata: Kata) -> dict[str, Any]:
+    hint = f"kata hint {kata.name} --level {cause.level}" if cause.level else ""
+    return {
+        "id": cause.id,
+        "says": cause.title,
+        "question": cause.question,
+        "hint": hint,
+        "shows": cause.shows,
+        "also_wrong": [],
+    }
+
+
+def _also_wrong(diagnosis: v.Diagnosis) -> list[str]:
+    """Earlier functions that are wrong as well."""
+    return [
+        name
+        for symptom in diagnosis.symptoms
+        if isinstance(symptom, symptoms.AlsoWrong)
+        for name in symptom.functions
     ]
-    if causes:
-        return causes
-    if found.kind == v.EARLIER_WORK:
-        verb = "are" if " and " in found.blames else "is"
-        says = f"is right as soon as {found.blames} {verb}: look there first"
-    elif found.symptoms:
-        says = "answers as no known mistake does"
-    else:
-        return []
-    symptoms = found.symptoms if found.kind != v.EARLIER_WORK else []
-    said = {"function": found.function, "id": "", "says": says, "ask": "", "hint": ""}
-    file = found.file or kata.file
-    return [{**said, "blames": found.blames, "file": file, "symptoms": symptoms}]

@@ -13,13 +13,13 @@ from attention_katas.verdict import data as v
 from attention_katas.verdict import words
 
 
-class SpokenCheck(v.Check):
+class Check(v.Check):
     """A check, and why it did not pass in a sentence."""
 
     message: str = ""
 
 
-class SpokenDiagnosis(v.Diagnosis):
+class Diagnosis(v.Diagnosis):
     """A diagnosis, and its sentences.
 
     message: what it says of the function.
@@ -29,10 +29,10 @@ class SpokenDiagnosis(v.Diagnosis):
 
     message: str = ""
     evidence: str = ""
-    symptom_messages: list[str] = []
+    symptom_messages: list[str] = msgspec.field(default_factory=list)
 
 
-class SpokenVerdict(v.Verdict):
+class Verdict(v.Verdict):
     """A verdict, its counts and its sentences.
 
     passed, total: counts of the checks.
@@ -40,43 +40,38 @@ class SpokenVerdict(v.Verdict):
     advice: what to do now.
     """
 
-    checks: list[SpokenCheck] = []  # type: ignore[assignment]
-    diagnoses: list[SpokenDiagnosis] = []  # type: ignore[assignment]
+    checks: list[Check] = msgspec.field(default_factory=list)  # type: ignore[assignment]
+    diagnoses: list[Diagnosis] = msgspec.field(default_factory=list)  # type: ignore[assignment]
     passed: int = 0
     total: int = 0
     message: str = ""
     advice: str = ""
 
 
-class Document(msgspec.Struct, omit_defaults=True):
+class Document(msgspec.Struct, omit_defaults=True, tag_field="schema", tag=v.SCHEMA_VERSION):
     """What `kata run --format json` prints.
 
-    schema: the version of this format.
     date: in a certificate, the day on which it was written.
     """
 
-    schema: Literal[2]
     exit_code: Literal[0, 1, 3]
-    verdicts: list[SpokenVerdict]
+    verdicts: list[Verdict]
     date: datetime.date | None = None
 
 
 def render(verdicts: Sequence[v.Verdict], on: datetime.date | None = None) -> str:
     """All verdicts as one JSON document; `on` is the day of a certificate."""
-    document = Document(
-        v.SCHEMA_VERSION, v.exit_code(verdicts), [spoken(verdict) for verdict in verdicts], on
-    )
+    document = Document(v.exit_code(verdicts), [spoken(verdict) for verdict in verdicts], on)
     return json.dumps(msgspec.to_builtins(document), indent=2)
 
 
-def spoken(verdict: v.Verdict) -> SpokenVerdict:
+def spoken(verdict: v.Verdict) -> Verdict:
     """The verdict with its sentences."""
-    return SpokenVerdict(
+    return Verdict(
         **{
             **_fields(verdict),
             "checks": [
-                SpokenCheck(**_fields(check), message=words.check(check))
-                for check in verdict.checks
+                Check(**_fields(check), message=words.check(check)) for check in verdict.checks
             ],
             "diagnoses": [_spoken_diagnosis(diagnosis) for diagnosis in verdict.diagnoses],
         },
@@ -87,8 +82,8 @@ def spoken(verdict: v.Verdict) -> SpokenVerdict:
     )
 
 
-def _spoken_diagnosis(diagnosis: v.Diagnosis) -> SpokenDiagnosis:
-    return SpokenDiagnosis(
+def _spoken_diagnosis(diagnosis: v.Diagnosis) -> Diagnosis:
+    return Diagnosis(
         **_fields(diagnosis),
         message=words.diagnosis(diagnosis),
         evidence=words.evidence(diagnosis),

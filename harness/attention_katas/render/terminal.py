@@ -97,11 +97,18 @@ class Screen:
         self.line(Text.assemble((f"{sign} ", style), text), indent=2, hang=2)
 
     def verdict(
-        self, verdict: v.Verdict, kata: Kata, following: str = "", elsewhere: str = ""
+        self,
+        verdict: v.Verdict,
+        kata: Kata,
+        following: str = "",
+        elsewhere: str = "",
+        step: str = "",
     ) -> None:
         """The whole screen of one verdict.
 
-        following: the command after a pass. elsewhere: the --file that was judged, if any.
+        following: the command after a pass.
+        elsewhere: the --file that was judged, if any.
+        step: what to do now, in place of what the verdict advises.
         """
         self._head(verdict, kata)
         self.checks(verdict)
@@ -119,7 +126,8 @@ class Screen:
                 self.line("What carries forward", "bold", indent=2)
                 self.line(paragraphs(carries), indent=2)
                 self.line()
-        self.next_step(words.next_step(verdict) or _next(verdict, kata, following, elsewhere))
+        advice = step or words.next_step(verdict)
+        self.next_step(advice or _next(verdict, kata, following, elsewhere))
 
     def _head(self, verdict: v.Verdict, kata: Kata) -> None:
         style = STYLES.get(verdict.outcome, "red")
@@ -179,7 +187,8 @@ class Screen:
         self.line()
 
     def _headline(self, diagnosis: v.Diagnosis, text: str) -> None:
-        head = Text.assemble(("! ", "yellow"), (f"{diagnosis.function} ".lstrip(), "bold"))
+        name = f"{diagnosis.function}:" if diagnosis.kind == v.SYMPTOMS else diagnosis.function
+        head = Text.assemble(("! ", "yellow"), (f"{name} ".lstrip(), "bold"))
         self.line(head.append(signs.safe(text), "bold"), indent=2, hang=2)
 
     def _cause(self, diagnosis: v.Diagnosis, cause: v.Cause, kata: Kata) -> None:

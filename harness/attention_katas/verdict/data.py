@@ -7,7 +7,7 @@ verdict can be read, stored and shown anywhere.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import msgspec
@@ -361,7 +361,7 @@ def decode(text: str | bytes) -> Verdict:
     return from_builtins(json.loads(text))
 
 
-def exit_code(verdicts: Iterable[Verdict] | Sequence[Verdict]) -> int:
+def exit_code(verdicts: Iterable[Verdict]) -> Literal[0, 1, 3]:
     """0 all passed; 1 judged and not passed; 3 could not grade, which beats 1."""
     outcomes = {verdict.outcome for verdict in verdicts}
     if COULD_NOT_GRADE in outcomes:

@@ -22,6 +22,8 @@ from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.service.judge_service import Bench, Cancelled
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, steps
+from attention_katas.verdict.unjudged import facts
 from attention_katas.watch.editor import editor
 from attention_katas.watch.saves import CHANGED, GONE, Save
 
@@ -403,10 +405,11 @@ class Session:
             except Cancelled:
                 continue  # if nothing newer is wanted, this was meant for the one before
             except KataError as error:
-                return ungraded(submission, error.message, error.next_step)
+                return ungraded(submission, *facts(error))
             except Exception as error:  # noqa: BLE001
                 # Whatever the bench has, the next save is to be judged again.
-                return ungraded(submission, f"{type(error).__name__}: {error}", "kata doctor")
+                fault = reasons.JudgeFault(type(error).__name__, str(error))
+                return ungraded(submission, fault, steps.Doctor())
         return None
 
     def _prepare(self, kata: Kata) -> None:
@@ -463,9 +466,9 @@ class Session:
         return state is not None and state.name == DONE
 
 
-def ungraded(submission: Submission, message: str, next_step: str) -> v.Verdict:
+def ungraded(submission: Submission, reason: reasons.Reason, step: steps.Step) -> v.Verdict:
     """The verdict when none can be had."""
-    return blank(submission.kata, v.COULD_NOT_GRADE, submission.file, message, next_step)
+    return blank(submission.kata, v.COULD_NOT_GRADE, submission.file, reason, step)
 
 
 def compare(before: v.Verdict | None, after: v.Verdict) -> list[Change] | None:

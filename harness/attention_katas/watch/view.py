@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from rich.console import Console
 from rich.text import Text
@@ -92,7 +91,7 @@ def current(screen: Screen, session: Session, hints: bool = True) -> None:
         screen.line()
         changes(screen, session.changes)
         screen.line()
-    screen.verdict(replace(verdict, next_step=next_step(session, verdict)), session.kata)
+    screen.verdict(verdict, session.kata, step=next_step(session, verdict))
     if hints:
         hint(screen, session)
 

@@ -130,8 +130,8 @@ def judge(
         try:
             while (answer := rpc.receive(line)) and "busy" in answer:
                 continue
-            verdict = v.from_dict(answer["verdict"]) if answer else None
-        except (OSError, rpc.Garbled, KeyError, TypeError):
+            verdict = v.from_builtins(answer["verdict"]) if answer else None
+        except (OSError, rpc.Garbled, KeyError, ValueError):
             return None
         fork.clear()  # it ends by itself
         return verdict

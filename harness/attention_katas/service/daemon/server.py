@@ -31,6 +31,7 @@ from attention_katas.sandbox.start import start_workers
 from attention_katas.service import rpc
 from attention_katas.service.daemon.address import Address
 from attention_katas.service.local import hidden_paths
+from attention_katas.verdict import data as v
 
 REQUEST_SECONDS = 1.0
 LOOK_SECONDS = 3.0  # between two looks at whether the socket is still there
@@ -280,7 +281,7 @@ class Daemon:
             verdict = self.judge.judge(submission, request.get("seed"))
             done.set()
             busy.join()
-            rpc.send(line, {"verdict": verdict.to_dict()})
+            rpc.send(line, {"verdict": v.to_builtins(verdict)})
         finally:
             os._exit(0)
 
