@@ -15,7 +15,7 @@ import pytest
 
 from attention_katas.packs.catalog import Catalog, load_catalog
 from attention_katas.packs.submission import Submission, still_stub
-from attention_katas.verdict.data import Verdict
+from attention_katas.verdict.data import Verdict, to_builtins
 
 if TYPE_CHECKING:
     from attention_katas.judge.judge import Judge
@@ -35,7 +35,7 @@ Submit = Callable[..., Verdict]
 
 def plain(verdict: Verdict) -> dict[str, Any]:
     """A verdict as plain data, without its times."""
-    data = verdict.to_dict()
+    data = to_builtins(verdict)
     data["seconds"] = 0
     for check in data["checks"]:
         check["seconds"] = 0

@@ -14,6 +14,7 @@ import pytest
 from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
 from attention_katas.packs.progress import DONE
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from attention_katas.watch import session as s
 from attention_katas.watch.editor import editor
 from attention_katas.watch.saves import GONE, TOUCHED, Saves
@@ -152,7 +153,7 @@ def test_a_save_without_a_change_is_seen_and_not_judged(open_session):
 def test_what_could_not_be_graded_is_shown_and_tried_again(open_session):
     found = open_session("softmax", softmax=HALF + "# fault\n")
     assert found.session.verdict.outcome == v.COULD_NOT_GRADE
-    assert "the bench is gone" in found.session.verdict.message
+    assert "the bench is gone" in words.verdict(found.session.verdict)
     found.put("softmax", HALF)
     found.tell("softmax", TOUCHED)
     found.judged(HALF)
@@ -192,7 +193,7 @@ def test_deleted_and_written_again(open_session, catalog):
     found.space.path(catalog["softmax"]).unlink()
     found.tell("softmax", GONE)
     found.until(lambda: found.session.verdict.outcome == v.NOT_STARTED)
-    assert "is not there" in found.session.verdict.message
+    assert "is not there" in words.verdict(found.session.verdict)
     assert s.RESET in found.session.available()
     found.write("softmax", RIGHT)
     found.judged(RIGHT)
