@@ -48,18 +48,5 @@ def markdown(verdicts: Sequence[v.Verdict], on: date) -> str:
             f"| {verdict.seed} | {source} |"
         )
     held = next((each.restrictions for each in verdicts if each.restrictions), [])
-<<<<<<< HEAD
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"Judged by {versions}.",
-            "",
-            f"Restrictions: {', '.join(held) or 'none'}.",
-            "",
-        ]
-    )
-=======
     lines += ["", f"Judged by {versions}.", "", f"Restrictions: {', '.join(held) or 'none'}.", ""]
     return "\n".join(lines)
->>>>>>> facts

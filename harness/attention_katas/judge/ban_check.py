@@ -118,14 +118,8 @@ def check(workers: Workers, bans: tuple[Family, ...], *levels: str) -> int:
         states = attempt(workers, bans, routes(family, *levels))
         opened = [route for route, state in states.items() if state == OPEN]
         if opened or CLOSED not in states.values():
-<<<<<<< HEAD
-            raise Unjudged(
-                reasons.BanOpen(family.name, opened[0] if opened else ""), steps.Doctor()
-            )
-=======
             route = opened[0] if opened else ""
             raise Unjudged(reasons.BanOpen(family.name, route), steps.Doctor())
->>>>>>> facts
         count += len(states)
     return count
 

@@ -31,14 +31,8 @@ def same(conversation: RemoteSolution, device: Device) -> Callable[..., None]:
             climb.fail("values", reasons.LawBroken(because))
         wrong, _ = differences(yours, expected, device.tolerance(yours.dtype))
         if not (~wrong).all():
-<<<<<<< HEAD
-            climb.fail(
-                "values", reasons.LawBroken(because), **climb.evidence(yours, expected, wrong)
-            )
-=======
             grids = climb.evidence(yours, expected, wrong)
             climb.fail("values", reasons.LawBroken(because), **grids)
->>>>>>> facts
 
     return check
 
