@@ -24,7 +24,8 @@ from attention_katas.grading.collect import StudentSubmission
 from attention_katas.grading.remarks import ReadFault
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import attempt, blank, versions
-from attention_katas.packs.submission import Submission, Unreadable, assembled, parse
+from attention_katas.packs.submission import Unreadable, assembled, parse
+from attention_katas.service.judge_service import Task
 from attention_katas.verdict import data as v
 from attention_katas.verdict import steps
 
@@ -34,36 +35,6 @@ Names: TypeAlias = "collections.ChainMap[str, str | None]"
 
 # Of the hash of a function's form: there are many, and they are only compared within a kata.
 SHORT = 16
-
-
-@dataclass(frozen=True)
-class Task:
-    """A submission to one kata. The same key: the same verdict."""
-
-    key: str
-    submission: Submission
-    seed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The task for a worker, with the versions of the kata and of the judge to compare.
-
-        Without names: a path may hold that of a student.
-        """
-        kata = self.submission.kata
-        return {
-            "key": self.key,
-            "submission": {**self.submission.to_dict(), "file": kata.file},
-            "kata_version": kata.version,
-            "versions": judges(),
-            "seed": self.seed,
-        }
-
-
-def judges() -> dict[str, str]:
-    """Versions that must be the same wherever a class is judged; torch without its build."""
-    here = versions()
-    build_free = here["torch"].partition("+")[0].replace(" ", "-")
-    return {"attention-katas": here["attention-katas"], "torch": build_free}
 
 
 @dataclass(frozen=True)

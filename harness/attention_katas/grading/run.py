@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
-from attention_katas.grading import cluster, engine, entries, words
+from attention_katas.grading import entries, words
 from attention_katas.grading.collect import Collected, StudentSubmission, grader_fault
-from attention_katas.grading.entries import KataEntry, Task
+from attention_katas.grading.entries import KataEntry
 from attention_katas.grading.ledger import Entry, Ledger, LedgerStudent, Run
 from attention_katas.grading.results import Item, Result, Student, cause, not_run, points_for
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import blank
+from attention_katas.service.judge_service import ClassService, Task
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
 from attention_katas.verdict import words as verdict_words
@@ -90,12 +91,9 @@ class GradingRun:
         self._labels: dict[str, str] = {}
         self._noted: set[str] = set()
 
-    def judge(
-        self,
-        judged: Callable[[Iterator[Task]], Iterator[tuple[Task, v.Verdict]]],
-    ) -> None:
-        """Judge all submissions; `judged` turns tasks into verdicts (see engine.judged)."""
-        for task, verdict in judged(self._tasks()):
+    def judge(self, service: ClassService) -> None:
+        """Judge all submissions, and write the verdicts into the ledger as they come."""
+        for task, verdict in service.judge_all(self._tasks()):
             self.ledger.keep(task.key, verdict)
             self.tally.judged += 1
             self.tally.finish(verdict.outcome, self._waiting.pop(task.key, 1))
@@ -315,42 +313,3 @@ def _result(catalog: Catalog, ledger: Ledger, row: LedgerStudent) -> Result:
         points = points_for(verdict, entry.worth)
         items.append(Item(kata.name, kata.title, entry.worth, points, verdict))
     return Result(row.student, items, row.late, list(row.remarks))
-
-
-def local(
-    settings: engine.Settings,
-) -> Callable[[Iterator[Task]], Iterator[tuple[Task, v.Verdict]]]:
-    """Verdicts by workers of this machine, which are started when there is a task for them."""
-
-    def judged(waiting: Iterator[Task]) -> Iterator[tuple[Task, v.Verdict]]:
-        first = next(waiting, None)
-        if first is None:
-            return
-        with engine.this_machine(settings) as (executor, write):
-            yield from engine.judged(executor, write, _chained(first, waiting), settings.workers)
-
-    return judged
-
-
-def elsewhere(
-    address: str,
-    keys: cluster.Keys,
-    settings: engine.Settings,
-    tell: cluster.Tell = lambda said, step: None,
-) -> Callable[[Iterator[Task]], Iterator[tuple[Task, v.Verdict]]]:
-    """Verdicts by workers of a cluster. tell: hears of trouble there that may pass."""
-
-    def judged(waiting: Iterator[Task]) -> Iterator[tuple[Task, v.Verdict]]:
-        first = next(waiting, None)
-        if first is None:
-            return
-        with cluster.opened(address, keys, settings, tell) as (executor, write, workers, lost):
-            everything = _chained(first, waiting)
-            yield from engine.judged(executor, write, everything, workers, lost, cluster.AHEAD)
-
-    return judged
-
-
-def _chained(first: Task, rest: Iterator[Task]) -> Iterator[Task]:
-    yield first
-    yield from rest
