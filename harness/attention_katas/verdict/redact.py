@@ -166,6 +166,7 @@ REASONS: dict[type, Callable[[Any], Any]] = _rules(
     kept=(
         # Without fields, or with limits, functions and arguments of ours.
         r.CalledOff,
+        r.VerdictTooLarge,
         r.WorkersEnded,
         r.NotJudgedYet,
         r.KataTimedOut,
@@ -218,7 +219,7 @@ REASONS: dict[type, Callable[[Any], Any]] = _rules(
         r.GraderFault,
         r.FolderNotListed,
         r.WorkersLost,
-        r.UnfitWorker,
+        r.WorkerRefused,
         r.LawBroken,
         r.TestRaised,
         # Signals, statuses and messages that code can choose.
