@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -19,6 +18,7 @@ from attention_katas.grading import screen as shown
 from attention_katas.grading.results import points_for
 from attention_katas.grading.run import Summary
 from attention_katas.verdict import data as v
+from tests.packs import copied
 from tests.test_cli import kata
 
 ROOT = Path(__file__).parents[1]
@@ -401,9 +401,7 @@ def test_a_class_does_not_fit_into_a_form_for_one(tmp_path):
 
 def test_our_fault_leaves_no_older_document_and_exits_with_3(tmp_path, catalog):
     """Gradescope would take what a run before wrote for the result of this one."""
-    (tmp_path / "katas").mkdir()
-    shutil.copytree(catalog["softmax"].folder, tmp_path / "katas" / "softmax")
-    shutil.copytree(catalog.reference, tmp_path / "reference")
+    copied(catalog, tmp_path, "softmax")
     toml = tmp_path / "katas" / "softmax" / "kata.toml"
     toml.write_text(re.sub(r"requires = .*", "requires = []", toml.read_text()))
     (tmp_path / "katas" / "softmax" / "test_softmax.py").write_text("def test_(: broken")
@@ -413,7 +411,7 @@ def test_our_fault_leaves_no_older_document_and_exits_with_3(tmp_path, catalog):
     (tmp_path / "each").mkdir()
     (tmp_path / "each" / "work.json").write_text("{}")
     done = kata(
-        *("grade", "work", "--katas", ".", "--to", "gradescope", "--to", "json=all.json"),
+        *("grade", "work", "--only-katas", ".", "--to", "gradescope", "--to", "json=all.json"),
         *("--allow-weak-sandbox", "--to", "gradescope=each", "--student", "work"),
         cwd=tmp_path,
     )

@@ -34,7 +34,7 @@ def desk(submit, monkeypatch):
             return submit(submission.kata.name, submission.source)
 
     found = notebook.NotebookSession()
-    found._bench = Bench()
+    found._service = Bench()
     monkeypatch.setattr(notebook, "desk", lambda: found)
     yield found
     found.close()

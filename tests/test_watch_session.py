@@ -13,6 +13,7 @@ import pytest
 
 from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
 from attention_katas.packs.progress import DONE
+from attention_katas.service import Cancelled
 from attention_katas.verdict import data as v
 from attention_katas.verdict import words
 from attention_katas.watch import session as s
@@ -47,7 +48,7 @@ def open_session(tmp_path, catalog):
         one.bench.go_on.set()
         one.session.close()
         assert one.bench.closed
-        assert not one.session._worker.is_alive()
+        assert not one.session._follow.is_alive()
 
 
 def test_it_begins_with_the_next_kata_that_is_pending(open_session, catalog, tmp_path):
@@ -131,7 +132,7 @@ def test_a_late_cancel_does_not_lose_the_newest(open_session):
 
     def called_off(submission, seed=None):
         if next(late, False):
-            raise s.Cancelled
+            raise Cancelled
         return judge(submission, seed)
 
     found.bench.judge = called_off

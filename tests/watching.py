@@ -8,7 +8,7 @@ import time
 from attention_katas.packs.precheck import blank
 from attention_katas.packs.progress import Progress
 from attention_katas.packs.workspace import create
-from attention_katas.service.judge_service import Cancelled
+from attention_katas.service import Cancelled
 from attention_katas.verdict import data as v
 from attention_katas.watch.saves import CHANGED, Save
 from attention_katas.watch.session import Session

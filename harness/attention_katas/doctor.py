@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from dataclasses import dataclass
 
 from attention_katas import __version__
 from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.precheck import read_submission
 from attention_katas.sandbox.start import start_workers
-from attention_katas.service.local import Job, hidden_paths, run
+from attention_katas.service import open_service, verdict_of
+from attention_katas.service.local import hidden_paths
 from attention_katas.verdict import data as v
 from attention_katas.verdict import words
 
@@ -49,7 +52,9 @@ def examine(catalog: Catalog) -> list[Finding]:
         return findings
     kata = catalog.ready[-1]
     try:
-        verdict = run(catalog, [Job(kata, kata.reference, kata.reference.name)], device="auto")[0]
+        reading = read_submission(catalog, kata, kata.reference, kata.reference.name)
+        with contextlib.closing(open_service(catalog, [kata], cold=True)) as service:
+            verdict = verdict_of(service, reading)
     except (KataError, ImportError) as error:
         return [*findings, Finding("judge", False, str(error))]
     why = words.verdict(verdict)

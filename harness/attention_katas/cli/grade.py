@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from attention_katas.grading.ledger import Ledger
     from attention_katas.grading.results import Result
     from attention_katas.grading.run import Assignment
+    from attention_katas.service import ClassService
 
 LAYOUTS = ("auto", "one", "class", "nbgrader", "canvas", "moodle")
 STOPPED = 130
@@ -320,41 +321,38 @@ def _judge(
     from attention_katas.grading import screen as shown
     from attention_katas.render.terminal import console
 
-    judged = _judges(len(collected.students) * len(assignment.katas), how)
+    service = _service(len(collected.students) * len(assignment.katas), how)
     stopped = False
-    with shown.progress(
-        console(sys.stderr), len(collected.students), len(assignment.katas)
-    ) as tell:
+    with (
+        shown.progress(console(sys.stderr), len(collected.students), len(assignment.katas)) as tell,
+        contextlib.closing(service),
+    ):
         grading = run.GradingRun(katas, assignment, collected, ledger, str(path.resolve()), tell)
         try:
-            grading.judge(judged)
+            grading.judge(service)
         except KeyboardInterrupt:
             stopped = True
     return grading.results(), stopped
 
 
-def _judges(most: int, how: dict[str, Any]) -> Any:
-    """Who judges: workers of this machine, or those of a cluster. most: tasks there can be."""
-    from attention_katas.grading import cluster, engine, run
+def _service(most: int, how: dict[str, Any]) -> ClassService:
+    """What judges: processes of this machine, or a cluster. most: tasks that there can be."""
+    from attention_katas.service import Settings, machine, open_class_service
+    from attention_katas.service.cluster import LOCAL, LOCAL_WORKERS, Keys
 
-    address = how["scheduler"]
-    some = min(len(engine.cores()), most) if most > 6 else 1
-    settings = engine.Settings(
-        workers=how["workers"] or (cluster.LOCAL_WORKERS if address else some),
+    scheduler = how["scheduler"] or ""
+    default = LOCAL_WORKERS if scheduler else min(len(machine.cores()), most) if most > 6 else 1
+    settings = Settings(
+        workers=how["workers"] or default,
         packs=selection(),
         weak=how["weak"],
         kata_seconds=how["time_limit"],
     )
-    keys = cluster.Keys(how["tls_ca"], how["tls_cert"], how["tls_key"])
-    if not address:
-        if keys != cluster.Keys():
-            raise KataError("--tls-... is for a cluster", "--scheduler tls://HOST:8786")
-        return run.local(settings)
-    if address != cluster.LOCAL:
-        cluster.checked(address)
-        if how["workers"]:
-            raise KataError("--workers is of this machine", "kata grade worker, on the others")
-    return run.elsewhere(address, keys, settings, say)
+    keys = Keys(how["tls_ca"], how["tls_cert"], how["tls_key"])
+    service = open_class_service(settings, scheduler, keys, say)
+    if scheduler not in ("", LOCAL) and how["workers"]:
+        raise KataError("--workers is of this machine", "kata grade worker, on the others")
+    return service
 
 
 @dataclass

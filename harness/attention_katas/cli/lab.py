@@ -86,10 +86,10 @@ def lab(
     click.echo("starting: your functions are being loaded ...", file=out)
     from attention_katas.lab.lab import Lab
     from attention_katas.lab.open_browser import Door
-    from attention_katas.service.judge_service import open_service
+    from attention_katas.service import open_service
 
-    bench = None if no_judge else open_service(katas, "cpu", spawn)
-    running = Lab(katas, space, bench, progress, spawn=spawn, poll=poll)
+    service = None if no_judge else open_service(katas, device="cpu", spawn=spawn)
+    running = Lab(katas, space, service, progress, spawn=spawn, poll=poll)
 
     doors: list[Door] = []
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,12 +26,11 @@ from attention_katas.cli.shared import (
 from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
 from attention_katas.packs import workspace
 from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.precheck import read_submission
+from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons, steps
-
-if TYPE_CHECKING:
-    from attention_katas.service.local import Job
 
 DEVICE = click.option(
     "--device",
@@ -43,6 +43,20 @@ DEVICE = click.option(
 COLD = click.option(
     "--cold", is_flag=True, help="Without the daemon, the process that is left behind to be fast."
 )
+
+
+@dataclass(frozen=True)
+class KataFile:
+    """A file to judge.
+
+    kata: what it is judged by.
+    path: where it is.
+    shown: its name in messages.
+    """
+
+    kata: Kata
+    path: Path
+    shown: str
 
 
 @click.command()
@@ -94,8 +108,6 @@ def run(
     Exit code: 0 passed, 1 judged and not passed, 2 asked for something impossible, 3 could not
     grade (a fault of ours, not of your code).
     """
-    from attention_katas.service import local
-
     katas = load()
     space = None
     if file is not None:
@@ -106,20 +118,20 @@ def run(
             raise click.UsageError("--file judges one kata: give its name.")
         if not file.exists() and not file.is_symlink():
             raise KataError(f"there is no file {file}", f"kata run {names[0]} --file PATH")
-        jobs = [local.Job(katas[names[0]], file, str(file))]
+        files = [KataFile(katas[names[0]], file, str(file))]
     else:
         if names and everything:
             raise click.UsageError("give names or --all, not both.")
         space = workspace.find()
-        jobs = local.jobs_for(space, _chosen(katas, space, names, everything))
-        if not jobs and form == "text":
+        files = _files_of(space, _chosen(katas, space, names, everything))
+        if not files and form == "text":
             out = screen()
             out.line("Every kata is done.", "bold")
             out.next_step("kata checkpoint\nkata run --all")
             return
     verdicts = _judge(
         katas,
-        jobs,
+        files,
         space,
         device=device,
         seed=seed,
@@ -135,9 +147,19 @@ def run(
     ctx.exit(v.exit_code(verdicts))
 
 
+def _files_of(space: Workspace, katas: Iterable[Kata]) -> list[KataFile]:
+    """The learner's own files. Raises KataError for a kata that is not in this version."""
+    files = []
+    for kata in katas:
+        if not kata.ready:
+            raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
+        files.append(KataFile(kata, space.path(kata), space.shown(kata)))
+    return files
+
+
 def _judge(
     katas: Catalog,
-    jobs: list[Job],
+    files: list[KataFile],
     space: Workspace | None,
     *,
     device: str,
@@ -148,33 +170,32 @@ def _judge(
     cold: bool = False,
 ) -> list[v.Verdict]:
     """Judge and record, with a sign of life."""
-    from attention_katas.service import local
-    from attention_katas.service.daemon import client
+    from attention_katas.service import open_service, verdict_of
 
-    without = cold or spawn or strict or not jobs
+    readings = [read_submission(katas, file.kata, file.path, file.shown) for file in files]
     progress = progress_of(space, katas) if space else None
-    names = [job.kata.name for job in jobs]
-
-    def tell(verdict: v.Verdict, source: str) -> None:
-        names.remove(verdict.kata)
-        status(f"judging {names[0]} ..." if names else "done")
-        if progress is not None and verdict.outcome != v.NOT_STARTED:
-            with unless_unavailable():
-                progress.record(verdict, source)
-
-    with waiting(f"judging {' '.join(names[:1])} ...") as status:
-        verdicts = local.run(
-            katas,
-            jobs,
-            device=device,
-            seed=seed,
-            spawn=spawn,
-            strict=strict,
-            weak=weak,
-            warm=None if without else client.for_katas(katas, device),
-            tell=tell,
-            meanwhile=lambda: importlib.import_module("attention_katas.render.terminal"),
-        )
+    service = open_service(
+        katas,
+        [reading.kata for reading in readings if isinstance(reading, Submission)],
+        device,
+        cold=cold,
+        spawn=spawn,
+        strict=strict,
+        weak=weak,
+        patient=False,
+        meanwhile=lambda: importlib.import_module("attention_katas.render.terminal"),
+    )
+    verdicts = []
+    with waiting("judging ...") as status, contextlib.closing(service):
+        for file, reading in zip(files, readings, strict=True):
+            status(f"judging {file.kata.name} ...")
+            verdict = verdict_of(service, reading, seed)
+            verdicts.append(verdict)
+            if progress is not None and verdict.outcome != v.NOT_STARTED:
+                with unless_unavailable():
+                    source = reading.source if isinstance(reading, Submission) else ""
+                    progress.record(verdict, source)
+        status("done")
     if progress is not None:
         tell_notice(progress)
     if space is not None:
@@ -270,11 +291,10 @@ def checkpoint(ctx: click.Context, device: str, cold: bool) -> None:
     from datetime import date
 
     from attention_katas import certificate
-    from attention_katas.service import local
 
     katas, space, out = load(), workspace.find(), screen()
-    jobs = local.jobs_for(space, katas.ready)
-    verdicts = _judge(katas, jobs, space, device=device, cold=cold)
+    files = _files_of(space, katas.ready)
+    verdicts = _judge(katas, files, space, device=device, cold=cold)
     out.summary(verdicts)
     if v.exit_code(verdicts) == 3:
         raise KataError("no certificate is written: not everything could be graded", "kata doctor")

@@ -244,11 +244,10 @@ class Judge:
     ) -> None:
         items, run = self._begin(submission, verdict.seed)
         entries = self._session.run(items, until_failure)
+        checked = items[: len(entries)] if until_failure else items
         if run.ours is not None:
             raise run.ours
-        verdict.checks = [
-            _check(item, entry) for item, entry in zip(items[: len(entries)], entries, strict=True)
-        ]
+        verdict.checks = [_check(item, entry) for item, entry in zip(checked, entries, strict=True)]
         verdict.output = next((check.output for check in verdict.checks if check.output), "")
         verdict.audit = list(dict.fromkeys([*verdict.audit, *run.audit]))
         verdict.outcome = outcome(verdict.checks)

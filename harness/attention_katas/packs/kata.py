@@ -121,7 +121,7 @@ class Kata:
     @cached_property
     def version(self) -> str:
         """A short hash of everything that decides a verdict: not of hints or lessons."""
-        digest = hashlib.sha256(self.pack.shared_digest.encode())
+        digest = hashlib.sha256(f"{self.pack.shared_digest} {self.banned}".encode())
         toml = self.folder / "kata.toml"
         for path in (toml, self.tests, self.stub, self.reference, self.mistakes, self.probes):
             content = path.read_bytes() if path.is_file() else b""
@@ -158,8 +158,9 @@ def read_kata(path: Path, pack: Pack, families: Mapping[str, Family]) -> Kata:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
     name = path.parent.name
-    for problem in problems(data) or name_problems(name):
-        raise BadContent(f"{path}: {problem}", "kata dev check")
+    found = name_problems(name) or problems(data)
+    if found:
+        raise BadContent(f"{path}: {'; '.join(found)}", "kata dev check")
     for family in data["banned"]:
         if family not in families:
             line = _line_of("banned", text)

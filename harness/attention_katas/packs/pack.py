@@ -127,8 +127,9 @@ def read_pack(folder: Path) -> Pack:
         raise BadContent(f"{path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
-    for problem in problems(data):
-        raise BadContent(f"{path}: {problem}", "kata dev check")
+    found = problems(data)
+    if found:
+        raise BadContent(f"{path}: {'; '.join(found)}", "kata dev check")
     inside = folder / "reference"
     reference = inside if inside.is_dir() else folder.resolve().parent / "reference"
     families = read_families(folder / "shared" / "bans.toml")

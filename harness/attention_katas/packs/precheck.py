@@ -31,6 +31,14 @@ def read_submission(
     return attempt(kata, lambda: submission(catalog, kata, path), shown)
 
 
+def files_read(kata: Kata, reading: Submission | v.Verdict) -> set[str]:
+    """Names of the files that the verdict on what `read_submission` returned depends on."""
+    if isinstance(reading, v.Verdict):
+        return {kata.file}
+    imported = reading.sources.keys() | reading.absent.keys()
+    return {kata.file} | {f"{module}.py" for module in imported}
+
+
 def attempt(kata: Kata, read: Callable[[], Submission], shown: str) -> Submission | v.Verdict:
     """The submission that `read` returns, or the verdict when there is nothing to judge."""
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import json
 import os
 import socket
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any
 
 from attention_katas.errors import CouldNotGrade
 from attention_katas.packs.families import Family
+from attention_katas.sandbox import frames
 from attention_katas.sandbox.channel import SocketChannel
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.worker import (
@@ -158,7 +158,7 @@ class ForkedWorkers:
 
 
 def _request(control: socket.socket, request: dict[str, Any], descriptors: list[int]) -> None:
-    socket.send_fds(control, [json.dumps(request).encode()], descriptors)
+    socket.send_fds(control, [frames.encode(request)], descriptors)
 
 
 def _open_template(control: socket.socket, bans: Bans, limits: Limits) -> _Template:
@@ -228,9 +228,9 @@ class _Template:
         """Kill a child through its parent, which alone knows that the pid is still its child."""
         with self._lock:
             try:
-                self._control.send(json.dumps({"do": "end", "pid": pid, "tell": tell}).encode())
-                status = int(json.loads(self._control.recv(1 << 16))["ended"]) if tell else -1
-            except (OSError, ValueError):
+                self._control.send(frames.encode({"do": "end", "pid": pid, "tell": tell}))
+                status = int(frames.decode(self._control.recv(1 << 16))["ended"]) if tell else -1
+            except (OSError, frames.BadFrame):
                 return reasons.ProcessGone()
         return how_it_ended(status) if status != -1 else reasons.ProcessGone()
 

@@ -196,6 +196,38 @@ class WorkersEnded(Fact, frozen=True):
     """The sandbox workers were ended from outside, twice."""
 
 
+class WorkersLost(Fact, frozen=True):
+    """Judging processes were lost over the submission, also when it was judged alone.
+
+    detail: what was lost, and how.
+    """
+
+    detail: str
+
+
+class WorkerRefused(Fact, frozen=True):
+    """A judging process has other katas, or is of other versions.
+
+    kind: "unknown kata", "other content", "other version", "no katas" or "other device".
+    where: its machine.
+    name: the kata, the pack or the package that differs.
+    here: what it has.
+    wanted: what it should have.
+    detail: what the system says.
+    """
+
+    kind: str
+    where: str
+    name: str = ""
+    here: str = ""
+    wanted: str = ""
+    detail: str = ""
+
+
+class VerdictTooLarge(Fact, frozen=True):
+    """The code made the verdict too large to send."""
+
+
 class MissingRestrictions(Fact, frozen=True):
     """This system lacks restrictions that strangers' code needs.
 
@@ -600,6 +632,9 @@ Reason = Union[  # noqa: UP007
     CannotJudge,
     CheckBroke,
     WorkersEnded,
+    WorkersLost,
+    WorkerRefused,
+    VerdictTooLarge,
     MissingRestrictions,
     BanOpen,
     MachineBusy,

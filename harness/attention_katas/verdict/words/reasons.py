@@ -113,6 +113,19 @@ def _gradient_differs(fact: r.GradientDiffers) -> str:
     return f"the gradient of {fact.input} {verb} in {fact.count} of {fact.total} entries"
 
 
+_REFUSALS = {
+    "unknown kata": "the worker on {where} has no kata called {name}",
+    "other content": "the worker on {where} has version {here} of {name} instead of {wanted}",
+    "other version": "the worker on {where} has {name} {here} instead of {wanted}",
+    "no katas": "the worker on {where}: {detail}",
+    "other device": "the worker on {where} judges on {here} instead of {wanted}",
+}
+
+
+def _worker_refused(fact: r.WorkerRefused) -> str:
+    return _sentence(_REFUSALS[fact.kind])(fact)
+
+
 def _sentence(text: str) -> Callable[[Any], str]:
     """A sentence with the fields of the fact filled in."""
     names = [part.partition("}")[0].partition(".")[0] for part in text.split("{")[1:]]
@@ -142,6 +155,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     r.CannotJudge: _sentence("{text}"),
     r.CheckBroke: _sentence("the check {check} broke: {problem}"),
     r.WorkersEnded: _sentence("the sandbox workers were ended from outside, twice"),
+    r.WorkersLost: _sentence("set aside: {detail}, and again when judged alone"),
+    r.WorkerRefused: _worker_refused,
+    r.VerdictTooLarge: _sentence("what it did makes a verdict that is too large to send"),
     r.MissingRestrictions: lambda fact: (
         f"this system lacks restrictions for strangers' code: {', '.join(fact.names)}"
     ),
