@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention_katas.grading.formats import About
+from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats.reporter import encoded_of
 from attention_katas.grading.results import Result
 
-SUMMARY = "variables for the autograding reporter of GitHub Classroom"
-FILE = "$GITHUB_ENV"
-CLASS = False
-
 
 def render(results: Sequence[Result], about: About) -> str:
-    encoded = encoded_of(results, about)
-    return "".join(f"{name.upper()}_RESULTS={text}\n" for name, text in encoded.items())
+    outputs = encoded_of(results, about)
+    return "".join(f"{name.upper()}_RESULTS={text}\n" for name, text in outputs.items())
+
+
+FORMAT = GradeFormat(
+    summary="variables for the autograding reporter of GitHub Classroom",
+    file="$GITHUB_ENV",
+    render=render,
+)

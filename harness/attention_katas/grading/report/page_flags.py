@@ -91,7 +91,7 @@ def remarks(report: Report) -> RemarksView | None:
     lines = [
         RemarkLine(report.names[student], remarks) for student, remarks in report.remarks.items()
     ]
-    return RemarksView(first_rows(lines), report.remark_counts().most_common(), len(lines))
+    return RemarksView(first_rows(lines), report.kinds.most_common(), len(lines))
 
 
 def audit(report: Report) -> AuditView | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attention_katas.grading.report.findings import LATE, KataPart, Report
-from attention_katas.grading.report.not_run import OUTCOMES, Halt
+from attention_katas.grading.report.findings import KataPart, Report
+from attention_katas.grading.report.not_run import Halt
 from attention_katas.grading.report.pieces import Rows, first_rows
 from attention_katas.grading.report.rows import Row
+from attention_katas.grading.results import ABORTED
 from attention_katas.verdict import data as v
 
 PASSED, FAILED, NOT_STARTED, UNKNOWN = "passed", "failed", "not started", "unknown"
@@ -91,7 +92,7 @@ def _line(report: Report, student: str, rows: Sequence[Row]) -> StudentLine:
     by_kata = {row.kata: row for row in rows}
     return StudentLine(
         name=report.names[student],
-        late=LATE in report.remarks.get(student, ()),
+        late=student in report.late,
         total=sum(row.facts.points or 0 for row in rows),
         complete=all(row.facts.points is not None for row in rows),
         cells=[
@@ -108,7 +109,7 @@ def _cell(row: Row) -> Cell:
         return Cell(points, PASSED)
     if outcome == v.NOT_STARTED:
         return Cell(points, NOT_STARTED)
-    if outcome in OUTCOMES:
+    if outcome in ABORTED:
         return Cell(points, FAILED, outcome)
     return Cell(points, "")
 
