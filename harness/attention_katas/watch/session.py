@@ -297,8 +297,8 @@ class Session:
         except KataError as error:
             self.say(error.message)
             return None
-        backup_note = f"; yours is kept as {backup.relative_to(self.space.root)}" if backup else ""
-        self.say(f"{self.kata.file} is the stub again{copy}")
+        suffix = f"; yours is kept as {backup.relative_to(self.space.root)}" if backup else ""
+        self.say(f"{self.kata.file} is the stub again{suffix}")
         self._lasting = True
         return backup
 
