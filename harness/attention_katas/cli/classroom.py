@@ -8,7 +8,7 @@ import click
 
 from attention_katas.classroom import course, package
 from attention_katas.cli.shared import Group, katas_option, load, say, screen
-from attention_katas.grading.results import FEEDBACK, NAMED
+from attention_katas.verdict.redact import LEVELS, NAMED
 
 
 @click.group(cls=Group)
@@ -36,7 +36,7 @@ def classroom() -> None:
 )
 @click.option(
     "--feedback",
-    type=click.Choice(FEEDBACK),
+    type=click.Choice(LEVELS),
     default=NAMED,
     show_default=True,
     help="How much of a verdict students see.",

@@ -17,8 +17,9 @@ from attention_katas.cli.cluster import scheduler, tls_options, worker
 from attention_katas.cli.shared import Group, katas_option, load, say, screen, selection, waiting
 from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.grading import VARIABLE, formats
-from attention_katas.grading.results import FEEDBACK, NAMED, redacted
+from attention_katas.grading.results import redacted
 from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.verdict.redact import LEVELS, NAMED
 
 if TYPE_CHECKING:
     from attention_katas.grading.ledger import Ledger
@@ -120,7 +121,7 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 )
 @click.option(
     "--feedback",
-    type=click.Choice(FEEDBACK),
+    type=click.Choice(LEVELS),
     default=NAMED,
     show_default=True,
     help="What students see: all, the mistake by name without inputs, or only points.",
@@ -236,7 +237,7 @@ def submissions(
         results, stopped = _judge(katas, assignment, collected, opened, path, how)
         # Documents first: whoever reads the screen may go away in the middle.
         done = _write_all([one for one in placed if one[1] != "-"], results, about, stopped)
-        summary = run.summed_up(results)
+        summary = run.summary_of(results)
         if not quiet:
             begin, end = _fence() if "annotations" in printed else ("", "")
             click.echo(begin, nl=False)
@@ -251,8 +252,8 @@ def submissions(
         done += _write_all([one for one in placed if one[1] == "-"], results, about, stopped)
     for note in about.notes:
         say(note)
-    for name in collected.beside[:10]:
-        say(f"{name} lies beside the students' hand-ins and was not graded")
+    for name in collected.unassigned[:10]:
+        say(f"{name} belongs to no student and was not graded")
     if stopped:
         everything = len(results) * len(assignment.katas)
         judged = everything - summary.waiting
@@ -267,7 +268,7 @@ def submissions(
         screen().next_step(f"kata grade report {shlex.quote(str(kept))}")
     if too_low := shown.below(summary, fail_under):
         say(too_low)
-    if summary.lost:
+    if summary.ungraded:
         ctx.exit(3)
     ctx.exit(int(fail_under is not None and summary.least < fail_under))
 
@@ -453,7 +454,7 @@ def report(ledger: Path | None, place: Path | None, against: Path | None, anonym
     from attention_katas.grading.report import page as pages
     from attention_katas.grading.report import screen as shown
     from attention_katas.grading.report import table as tables
-    from attention_katas.grading.report.findings import made
+    from attention_katas.grading.report.findings import report_on
 
     file = ledger or _only_ledger()
     page = _page_path(place, file, anonymous)
@@ -461,7 +462,7 @@ def report(ledger: Path | None, place: Path | None, against: Path | None, anonym
         now = opened.enter_context(Ledger(file, new=False, reading=True))
         old = opened.enter_context(Ledger(against, new=False, reading=True)) if against else None
         opened.enter_context(waiting("reading the ledger ..."))
-        found = made(now, load(), old, anonymous)
+        found = report_on(now, load(), old, anonymous)
     table = page.with_suffix(".csv")
     _put(table, tables.render(found), "utf-8-sig")  # by its mark Excel knows it
     _put(page, pages.render(found, table.name))

@@ -9,8 +9,8 @@ A format module has
 
     def render(results: Sequence[Result], about: About) -> str
 
-and its name is the module's. `results` have been shaped for the student's eyes already, unless the
-module sets TEACHER = True (a document that only the teacher reads). It may have
+and its name is the module's. `results` are redacted for the student, unless the module sets
+TEACHER = True (a document that only the teacher reads). It may have
 
     def check(about: About) -> None   raises KataError for what cannot be written, before judging
     FOLDER = False                    a folder of one document for each student would be of no use
@@ -33,34 +33,37 @@ from typing import overload
 
 from attention_katas.errors import KataError
 from attention_katas.grading.formats._text import file_names
-from attention_katas.grading.results import FEEDBACK, NAMED, Result, redacted
+from attention_katas.grading.results import Result, redacted
+from attention_katas.verdict.redact import LEVELS, NAMED
 
 
 @dataclass(frozen=True)
 class About:
     """What a format may need beside the results.
 
-    title: of the assignment. fail_under: percent of the points below which a grade is to look
-    red, or None. given: files that a format fills in, by the option's name ("worksheet",
-    "gradebook"). environment: of this process. notes: what a format has to tell the teacher, in
-    words: it adds to them, and whoever asked for it prints them on standard error.
+    title: of the assignment.
+    feedback: how much a student sees, one of `verdict.redact.LEVELS`.
+    fail_under: percent of the points below which a grade looks red, or None.
+    files: files that a format fills in, by the option's name ("worksheet", "gradebook").
+    environment: of this process.
+    notes: sentences for the teacher, which a format adds to and the caller prints on stderr.
     """
 
     title: str = "Attention katas"
     feedback: str = NAMED
     fail_under: float | None = None
-    given: Mapping[str, Path] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        assert self.feedback in FEEDBACK, self.feedback
+        assert self.feedback in LEVELS, self.feedback
 
 
 def names() -> list[str]:
     """Names of all formats, as they are typed."""
-    found = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(name.replace("_", "-") for name in found if not name.startswith("_"))
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name.replace("_", "-") for name in modules if not name.startswith("_"))
 
 
 def load(name: str) -> ModuleType:
@@ -82,9 +85,9 @@ def is_too_low(result: Result, fail_under: float | None) -> bool:
 
 
 def place_of(name: str, file: str, about: About) -> str:
-    """Where a format goes when `file` was asked for, or nothing: a path, or "-".
+    """The place of a document: `file`, else the usual place of the format; a path, or "-".
 
-    Raises KataError where the environment does not say.
+    Raises KataError where the environment does not name it.
     """
     usual: str = load(name).FILE
     if file or not usual.startswith("$"):
@@ -96,7 +99,7 @@ def place_of(name: str, file: str, about: About) -> str:
 
 
 def adds(name: str, place: str, about: About) -> bool:
-    """Whether a format is added to what stands in its place, which others write to as well."""
+    """Whether the document is appended to a file that other programs write to as well."""
     usual: str = load(name).FILE
     return usual.startswith("$") and about.environment.get(usual[1:]) == place
 
@@ -109,7 +112,7 @@ def is_folder(place: str) -> bool:
 def parts(
     name: str, place: str, results: Sequence[Result]
 ) -> Iterator[tuple[str, Sequence[Result]]]:
-    """What goes where: all into one document, or in a folder each student's into their own."""
+    """Each place with its results: one document, or in a folder one for each student."""
     if not is_folder(place):
         yield place, results
         return
@@ -120,7 +123,7 @@ def parts(
 
 
 def check(name: str, students: int, about: About, place: str = "") -> None:
-    """Before anything is judged: can the format hold that many? Raises KataError."""
+    """Raises KataError if the format cannot hold that many students, before anything is judged."""
     module = load(name)
     if is_folder(place):
         if module.CLASS:
@@ -136,7 +139,7 @@ def check(name: str, students: int, about: About, place: str = "") -> None:
             f"{name} holds one submission, and here are {students}",
             f"name one student's folder, or take csv or json{folder}",
         )
-    for option, path in about.given.items():
+    for option, path in about.files.items():
         if not path.is_file():
             raise KataError(f"--{option}: there is no file {path}")
     if hasattr(module, "check"):
@@ -148,13 +151,13 @@ def render(name: str, results: Sequence[Result], about: About) -> str:
     module = load(name)
     check(name, len(results), about)
     if not getattr(module, "TEACHER", False):
-        results = _Shaped(results, about.feedback)
+        results = _Redacted(results, about.feedback)
     text: str = module.render(results, about)
     return text
 
 
-class _Shaped(Sequence[Result]):
-    """Results as students see them, made as they are looked at."""
+class _Redacted(Sequence[Result]):
+    """Results as students see them, redacted when they are read."""
 
     def __init__(self, results: Sequence[Result], feedback: str) -> None:
         self._results, self._feedback = results, feedback
@@ -170,5 +173,5 @@ class _Shaped(Sequence[Result]):
 
     def __getitem__(self, at: int | slice) -> Result | Sequence[Result]:
         if isinstance(at, slice):
-            return _Shaped(self._results[at], self._feedback)
+            return _Redacted(self._results[at], self._feedback)
         return redacted(self._results[at], self._feedback)
