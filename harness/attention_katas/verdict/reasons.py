@@ -302,26 +302,6 @@ class FolderNotListed(Fact, frozen=True):
     problem: str
 
 
-class WorkersLost(Fact, frozen=True):
-    """The judging processes were lost over the task.
-
-    problem: how.
-    alone: again when it was judged with no task beside it.
-    """
-
-    problem: str
-    alone: bool = False
-
-
-class UnfitWorker(Fact, frozen=True):
-    """No worker judges with the versions or the katas that this grading asks for.
-
-    problem: what differs.
-    """
-
-    problem: str
-
-
 # How a call to the learner's code ends without an answer
 
 
@@ -720,8 +700,6 @@ Reason = Union[  # noqa: UP007
     NotJudgedYet,
     GraderFault,
     FolderNotListed,
-    WorkersLost,
-    UnfitWorker,
     TimedOut,
     KataTimedOut,
     MemoryExceeded,

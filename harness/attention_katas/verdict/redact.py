@@ -218,7 +218,6 @@ REASONS: dict[type, Callable[[Any], Any]] = _rules(
         r.GraderFault,
         r.FolderNotListed,
         r.WorkersLost,
-        r.UnfitWorker,
         r.LawBroken,
         r.TestRaised,
         # Signals, statuses and messages that code can choose.

@@ -116,10 +116,6 @@ def _gradient_differs(fact: r.GradientDiffers) -> str:
     return f"the gradient of {fact.input} {verb}{count}"
 
 
-def _workers_lost(fact: r.WorkersLost) -> str:
-    return f"set aside: {fact.problem}" + (", and again when judged alone" if fact.alone else "")
-
-
 _REFUSALS = {
     "unknown kata": "the worker on {where} has no kata called {name}",
     "other content": "the worker on {where} has version {here} of {name} instead of {wanted}",
@@ -175,8 +171,6 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     r.NotJudgedYet: _sentence("not judged yet: the grading was stopped before"),
     r.GraderFault: _sentence("a fault of kata grade: {type}: {text}"),
     r.FolderNotListed: _sentence("{folder} cannot be listed: {problem}"),
-    r.WorkersLost: _workers_lost,
-    r.UnfitWorker: _sentence("{problem}"),
     r.TimedOut: _timed_out,
     r.KataTimedOut: lambda fact: (
         f"the checks of this kata took longer than {fact.seconds:g} s together"
