@@ -132,7 +132,7 @@ def run(
     _print(verdicts, form, katas, space, str(file or ""))
     if strict and form == SCREEN:
         held = next((verdict.restrictions for verdict in verdicts if verdict.restrictions), [])
-        screen().line(f"locks: {', '.join(held) or 'none'}", "dim", indent=2)
+        screen().line(f"restrictions: {', '.join(held) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
 
 
@@ -198,10 +198,10 @@ def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
 
     judged = next((verdict for verdict in verdicts if verdict.restrictions), None)
     lacking = "\n".join(restrictions.missing(judged.restrictions)) if judged else ""
-    told = space.private / "missing-locks.txt"
+    note = space.private / "missing-locks.txt"
     with contextlib.suppress(OSError):
-        if lacking and (not told.exists() or told.read_text(encoding="utf-8") != lacking):
-            told.write_text(lacking, encoding="utf-8")
+        if lacking and (not note.exists() or note.read_text(encoding="utf-8") != lacking):
+            note.write_text(lacking, encoding="utf-8")
             say(
                 f"not locked in as on Linux; this system lacks: {', '.join(lacking.splitlines())}. "
                 "Judge only code that you would run anyway.",
@@ -218,8 +218,8 @@ def _print(
     out = screen()
     if len(verdicts) > 1:
         out.summary(verdicts)
-        waiting_for = [one for one in verdicts if one.outcome != v.PASSED]
-        verdicts = [one for one in waiting_for if one.outcome != v.NOT_STARTED][:1]
+        waiting_for = [verdict for verdict in verdicts if verdict.outcome != v.PASSED]
+        verdicts = [verdict for verdict in waiting_for if verdict.outcome != v.NOT_STARTED][:1]
         if not verdicts:
             out.next_step(f"kata run {waiting_for[0].kata}" if waiting_for else "kata checkpoint")
     for verdict in verdicts:
