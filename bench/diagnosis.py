@@ -73,7 +73,7 @@ class Bench:
 def chosen(kata):
     """The entries of a kata with their functions."""
     from attention_katas.authoring.mistakes import entries_in
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
 
     return entries_in(load_module(kata.mistakes))
 
@@ -144,7 +144,7 @@ def alike(kata, found):
     from attention_katas.devices import Device
     from attention_katas.diagnosis import equivalence
     from attention_katas.judge.fixtures import Draw
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
     from attention_katas.judge.proxy import Call
 
     probes = load_module(kata.folder / "probes.py")
@@ -236,7 +236,7 @@ def same(kata, entries, entry, told):
     from attention_katas.devices import Device
     from attention_katas.diagnosis import equivalence
     from attention_katas.judge.fixtures import Draw
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
     from attention_katas.judge.proxy import Call
 
     functions = {other.id: function for other, function in entries}

@@ -89,12 +89,13 @@ class Bench:
     """A folder with classes, and a secret that gives all of them the same inputs."""
 
     def __init__(self, folder: Path, sizes: Sizes) -> None:
-        from attention_katas.grading import engine, formats
+        from attention_katas.grading import formats
         from attention_katas.packs.catalog import load_catalog
+        from attention_katas.service import machine
 
         self.folder, self.sizes = folder, sizes
         self.catalog = load_catalog()
-        self.cores = engine.cores()
+        self.cores = machine.cores()
         self.table = "csv" if "csv" in formats.REGISTRY.names() else "json"
         self.seed = folder / "seed"
         self.seed.write_text("bench/grading.py", encoding="utf-8")

@@ -24,7 +24,7 @@ from pathlib import Path
 from rewrite.respell import STYLES, plain, respell
 
 from attention_katas.authoring.mistakes import HARMLESS, MISTAKE, Mistake, mistakes_in, source_of
-from attention_katas.judge.judge import load_module
+from attention_katas.judge.modules import load_module
 from attention_katas.packs.catalog import Catalog, Kata
 
 ROOT = Path(__file__).resolve().parents[1]

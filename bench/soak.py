@@ -9,6 +9,7 @@ running, and at the end a run has to work. The last line is JSON.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -88,8 +89,9 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     """Kill `times` processes; counts of what was reported, lost and left."""
     from attention_katas.cli.shared import progress_of
     from attention_katas.packs.catalog import load_catalog
+    from attention_katas.packs.precheck import read_submission
     from attention_katas.packs.workspace import Workspace, create
-    from attention_katas.service.local import Job, run
+    from attention_katas.service import open_service, verdict_of
     from attention_katas.verdict.data import COULD_NOT_GRADE, CRASHED, PASSED
 
     catalog = load_catalog()
@@ -138,7 +140,9 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     space = Workspace(folder)
     state = progress_of(space).state("scale", catalog["scale"].version, "")
     count["lost"] = max(count["reported"] - state.attempts, 0)
-    last = run(catalog, [Job(catalog["scale"], folder / "scale.py", "scale.py")])[0]
+    kata = catalog["scale"]
+    with contextlib.closing(open_service(catalog, [kata], cold=True)) as service:
+        last = verdict_of(service, read_submission(catalog, kata, folder / "scale.py"))
     count["next_run_works"] = int(last.outcome == PASSED)
     return count
 

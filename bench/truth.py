@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 def work(catalog):
     """(right?, kata, label, source, siblings) of everything to be judged."""
     from attention_katas.authoring import mistakes
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
     from tests.variants import FILES, siblings
 
     for kata in catalog.ready:

@@ -1,4 +1,4 @@
-"""Fill README.md with real output: `make readme`.
+"""Fill README.md and docs/screens.md with real output: `make readme`.
 
 Each `<!-- run: COMMAND -->` line owns the code block below it; the command runs in the root of
 the checkout, 80 columns wide, and what it prints replaces the block. `--check` changes nothing
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "screens.md")
 BLOCK = re.compile(r"(<!-- run: (?P<command>.+?) -->\n```text\n)(?P<text>.*?)(```)", re.DOTALL)
 SECONDS = re.compile(r"\b\d+\.\d+ s\b")
 
@@ -45,13 +45,20 @@ def filled(text: str) -> str:
 
 
 def main() -> int:
-    before = README.read_text(encoding="utf-8")
-    after = filled(before)
-    if "--check" in sys.argv:
-        print("README.md is up to date" if before == after else "out of date: make readme")
-        return 0 if before == after else 1
-    README.write_text(after, encoding="utf-8")
-    return 0
+    check = "--check" in sys.argv
+    stale = []
+    for page in PAGES:
+        before = page.read_text(encoding="utf-8")
+        after = filled(before)
+        if before != after:
+            stale.append(page.name)
+            if not check:
+                page.write_text(after, encoding="utf-8")
+    if check:
+        print(
+            f"out of date: {', '.join(stale)}: make readme" if stale else "the pages are up to date"
+        )
+    return 1 if check and stale else 0
 
 
 if __name__ == "__main__":

@@ -67,6 +67,8 @@ def filled(text, contexts, folder):
 def run(steps, folder: Path, environment, **contexts) -> Run:
     """Run these steps in `folder`. contexts: inputs, secrets, github, matrix."""
     done = Run({**contexts, "steps": {}})
+    variables = folder.parent / "variables"
+    variables.write_text("", encoding="utf-8")
     for number, step in enumerate(steps):
         name = step.get("name") or step.get("uses") or step["run"]
         condition = str(step.get("if", "")).removeprefix("${{").removesuffix("}}")
@@ -74,7 +76,9 @@ def run(steps, folder: Path, environment, **contexts) -> Run:
             continue
         if condition and not value(condition, done.contexts, folder):
             continue
-        own = {
+        lines = variables.read_text(encoding="utf-8").splitlines()
+        own = dict(line.split("=", 1) for line in lines)
+        own |= {
             key: _text(filled(text, done.contexts, folder))
             for key, text in step.get("env", {}).items()
         }
@@ -92,7 +96,7 @@ def run(steps, folder: Path, environment, **contexts) -> Run:
         ended = subprocess.run(
             ["bash", *flags, str(script)],
             cwd=folder,
-            env={**environment, **own, "GITHUB_OUTPUT": str(output)},
+            env={**environment, **own, "GITHUB_OUTPUT": str(output), "GITHUB_ENV": str(variables)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",

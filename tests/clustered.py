@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import signal
 import time
-from concurrent.futures import Executor
 
-from attention_katas.grading import worker
-
-
-class Noting(Executor):
-    """Another one, with every call noted in a file, and a worker killed by each poisoned task."""
-
-    def __init__(self, inner, file):
-        self.inner, self.file = inner, file
-
-    def submit(self, fn, /, *args, **kwargs):
-        assert fn is worker.judge
-        return self.inner.submit(functools.partial(noted, str(self.file)), *args, **kwargs)
+from attention_katas.service import cluster, rpc
 
 
-def noted(file, text):
-    """Runs in a worker."""
+def noted(file, settings, request):
+    """In a worker: what `cluster.judge_request` does, and notes of it."""
+    judge = rpc.split(request)[0]
+    source = b"".join(judge.sources.values()).decode()
+    key = source.rpartition("\n# ")[2].strip()
 
     def note(what):
         with open(file, "a") as opened:
-            opened.write(json.dumps([what, asked["task"]["key"], os.getpid()]) + "\n")
+            opened.write(json.dumps([what, key, os.getpid()]) + "\n")
 
-    asked = json.loads(text)
     note("begun")
-    source = "".join(asked["task"]["submission"]["sources"].values())
     if "# poison" in source:
         time.sleep(1.0)  # as it takes to eat all memory
         os.kill(os.getpid(), signal.SIGKILL)
     if "# slow" in source:
         time.sleep(1.0)
-    found = worker.judge(text)
+    answer = cluster.judge_request(settings, request)
     note("done")
-    return found
+    return answer

@@ -9,13 +9,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from attention_katas.packs.catalog import Catalog, load_catalog
 from attention_katas.packs.submission import Submission, still_stub
-from attention_katas.verdict.data import Verdict
+from attention_katas.verdict.data import Verdict, to_builtins
 
 if TYPE_CHECKING:
     from attention_katas.judge.judge import Judge
@@ -31,6 +31,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["TMPDIR"] = tempfile.tempdir = str(place)
 
 Submit = Callable[..., Verdict]
+
+
+def plain(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain data, without its times."""
+    return untimed(to_builtins(verdict))
+
+
+def untimed(data: dict[str, Any]) -> dict[str, Any]:
+    """A verdict's plain data, without its times."""
+    checks = [{**check, "seconds": 0} for check in data["checks"]]
+    return {**data, "seconds": 0, "checks": checks}
 
 
 @pytest.fixture(scope="session")

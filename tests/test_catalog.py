@@ -5,43 +5,32 @@ from __future__ import annotations
 import pytest
 
 from attention_katas.errors import BadContent, NoSuchKata
-from attention_katas.packs.catalog import Catalog, problems
-
-GOOD = """
-format = 1
-title = "T"
-blurb = "b"
-requires = {requires}
-functions = ["f"]
-points = 1
-banned = []
-out_of_scope = []
-"""
+from attention_katas.packs.kata import problems
+from tests.packs import add_kata, copied, make_pack, only
 
 
 def make(root, **requires):
+    pack = make_pack(root, "made")
     for name, before in requires.items():
-        folder = root / "katas" / name
-        folder.mkdir(parents=True)
-        text = GOOD.format(requires=str(before).replace("'", '"'))
-        (folder / "kata.toml").write_text(text, encoding="utf-8")
-    return root / "katas", root / "reference"
+        add_kata(pack, name, before)
+    return pack
 
 
 def test_the_course_is_in_order(catalog):
     names = [kata.name for kata in catalog.katas]
-    assert names == ["dot-product", "scale", "softmax", "mask", "multihead", "cross-attention"]
+    course = ["dot-product", "scale", "softmax", "mask", "multihead", "cross-attention"]
+    assert [name for name in names if name in course] == course
 
 
 def test_order_comes_from_requires(tmp_path):
-    found = Catalog(*make(tmp_path, a=["c"], b=[], c=["b"]))
+    found = only(make(tmp_path / "made", a=["c"], b=[], c=["b"]))
     assert [kata.name for kata in found.katas] == ["b", "c", "a"]
 
 
 @pytest.mark.parametrize("requires", [{"a": ["b"], "b": ["a"]}, {"a": ["nowhere"]}])
 def test_an_order_that_cannot_be_is_refused(tmp_path, requires):
     with pytest.raises(BadContent, match=r"circle|no kata"):
-        Catalog(*make(tmp_path, **requires))
+        only(make(tmp_path / "made", **requires))
 
 
 @pytest.mark.parametrize("name", ["softmax", "SoftMax", "softmax.py", "dot_product", "dot product"])
@@ -76,7 +65,7 @@ def whole(**changes):
     ("changes", "says"),
     [
         ({"titel": "x"}, "unknown key 'titel'; did you mean 'title'?"),
-        ({"zzz": 1}, "unknown key 'zzz'; known keys: format"),
+        ({"zzz": 1}, "unknown key 'zzz'; known: format"),
         ({"title": None}, "the key 'title' is missing"),
         ({"points": "10"}, "'points' must be a int, not '10'"),
         ({"points": True}, "'points' must be a int, not True"),
@@ -93,21 +82,28 @@ def test_a_whole_one_has_no_problems():
 
 
 def test_broken_toml_names_the_file(tmp_path):
-    katas, reference = make(tmp_path, a=[])
-    (katas / "a" / "kata.toml").write_text("format = ", encoding="utf-8")
+    pack = make(tmp_path / "made", a=[])
+    (pack / "a" / "kata.toml").write_text("format = ", encoding="utf-8")
     with pytest.raises(BadContent, match=r"a.kata\.toml: not TOML"):
-        Catalog(katas, reference)
+        only(pack)
 
 
-def test_the_version_follows_what_judges_and_nothing_else(catalog, tmp_path):
-    import dataclasses
-    import shutil
+@pytest.mark.parametrize("name", ["test_softmax.py", "mistakes.py", "probes.py", "kata.toml"])
+def test_the_version_follows_what_judges_and_nothing_else(catalog, tmp_path, name):
+    root = copied(catalog, tmp_path, "dot-product", "scale", "softmax")
+    folder = root / "katas" / "softmax"
+    version = only(root)["softmax"].version
+    (folder / "hints.md").write_text("other", encoding="utf-8")
+    assert only(root)["softmax"].version == version
+    path = folder / name
+    path.write_text(path.read_text(encoding="utf-8") + "\n# other\n", encoding="utf-8")
+    assert only(root)["softmax"].version != version
 
-    kata = catalog["softmax"]
-    shutil.copytree(kata.folder, tmp_path / "softmax")
-    copy = dataclasses.replace(kata, folder=tmp_path / "softmax")
-    assert copy.version == kata.version
-    (copy.folder / "hints.md").write_text("other", encoding="utf-8")
-    assert dataclasses.replace(copy).version == kata.version
-    (copy.folder / copy.tests.name).write_text("# other", encoding="utf-8")
-    assert dataclasses.replace(copy).version != kata.version
+
+def test_the_version_follows_what_a_pack_shares(catalog, tmp_path):
+    root = copied(catalog, tmp_path, "dot-product", "scale", "softmax")
+    before = only(root)
+    version, digest = before["scale"].version, before.digest
+    (root / "katas" / "shared" / "more.py").write_text("X = 1\n", encoding="utf-8")
+    assert only(root)["scale"].version != version
+    assert only(root).digest != digest

@@ -86,15 +86,31 @@ def names(group, prefix=""):
 
 
 @pytest.mark.parametrize("name", list(names(cli.main)))
-def test_every_command_stands_in_the_readme(name):
-    assert f"`kata {name}" in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_every_command_is_documented(name):
+    assert f"`kata {name}" in (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_every_page_is_reached_and_every_link_leads_somewhere():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    targets = set()
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+            if not link.startswith("http"):
+                target = (page.parent / link).resolve()
+                assert target.exists(), f"{page.name}: {link}"
+                targets.add(target)
+    assert {page for page in pages if page.parent.name == "docs"} <= targets
 
 
 def test_every_option_of_run_is_documented():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     for option in cli.main.commands["run"].params:
         if option.param_type_name == "option" and not option.hidden:
-            assert option.opts[0] in readme
+            assert option.opts[0] in page
 
 
 def test_every_option_of_grade_is_documented():

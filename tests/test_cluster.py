@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import json
 import os
 import re
@@ -26,12 +27,16 @@ pytest.importorskip("distributed", reason="Dask is not installed: the extra [clu
 
 from attention_katas import cli
 from attention_katas.errors import CouldNotGrade, KataError
-from attention_katas.grading import VARIABLE, cluster, engine, entries, run
+from attention_katas.grading import VARIABLE, run
 from attention_katas.grading.collect import collect
 from attention_katas.grading.ledger import Ledger
+from attention_katas.packs.catalog import Selection
 from attention_katas.sandbox.restrictions import landlock
+from attention_katas.service import Settings, Task, cluster, messages, rpc
+from attention_katas.service.many import encode_task
 from attention_katas.verdict import data as v
-from tests.clustered import Noting
+from attention_katas.verdict import words
+from tests.clustered import noted
 from tests.conftest import submission_of
 
 pytestmark = [
@@ -131,8 +136,9 @@ class Running:
     def options(self):
         return ["--scheduler", self.address, *tls(self.keys)]
 
-    def opened(self, settings=None, tell=lambda said, step: None):
-        return cluster.opened(self.address, self.keys, settings or engine.Settings(), tell)
+    def opened(self, settings=None, report=lambda message, next_step: None):
+        service = cluster.Cluster(self.address, self.keys, settings or Settings(), report)
+        return contextlib.closing(service)
 
     def end(self):
         pids = {self.scheduler.pid, self.workers.pid} | below(self.workers.pid)
@@ -160,7 +166,7 @@ def notes(file):
 
 def made(catalog, count, extra=""):
     one = [submission_of(catalog, "softmax", f"{RIGHT}\n# {n} {extra}\n") for n in range(count)]
-    return [entries.Task(f"{extra}{n}", submission, 1) for n, submission in enumerate(one)]
+    return [Task(f"{extra}{n}", submission, 1) for n, submission in enumerate(one)]
 
 
 def when(condition, seconds=30.0):
@@ -208,12 +214,12 @@ def test_what_is_no_address_is_said(address):
 
 def test_commands_refuse_with_a_next_step(tmp_path):
     where = [a_class(tmp_path / "class", ["ann"]), "--ledger", tmp_path / "l.db"]
-    for words, said in [
+    for arguments, said in [
         ([*where, "--scheduler", "tcp://10.0.0.7:8786"], "not encrypted"),
         (["worker", "tls://10.0.0.7:8786"], "needs certificates"),
         ([*where, "--scheduler", "local", "--allow-weak-sandbox"], "without all locks"),
     ]:
-        code, _, err = answer(*words)
+        code, _, err = answer(*arguments)
         assert code == 2
         assert said in err
         assert "next:" in err
@@ -223,17 +229,11 @@ def test_commands_refuse_with_a_next_step(tmp_path):
 def test_what_is_no_certificate_is_said(tmp_path):
     (tmp_path / "x.pem").write_text("no certificate")
     keys = cluster.Keys(tmp_path / "x.pem", tmp_path / "x.pem", tmp_path / "x.pem")
-    with (
-        pytest.raises(KataError, match="cannot be used"),
-        cluster.opened("tls://127.0.0.1:1", keys, engine.Settings()),
-    ):
-        pass
+    with pytest.raises(KataError, match="cannot be used"):
+        cluster.Cluster("tls://127.0.0.1:1", keys, Settings()).connect()
     missing = cluster.Keys(ca=tmp_path / "none.pem")
-    with (
-        pytest.raises(KataError, match="there is no file"),
-        cluster.opened("tls://127.0.0.1:1", missing, engine.Settings()),
-    ):
-        pass
+    with pytest.raises(KataError, match="there is no file"):
+        cluster.Cluster("tls://127.0.0.1:1", missing, Settings()).connect()
 
 
 # What is sent
@@ -241,9 +241,10 @@ def test_what_is_no_certificate_is_said(tmp_path):
 
 def test_no_secret_and_no_path_is_sent(catalog):
     one = submission_of(catalog, "softmax", RIGHT)
-    sent = engine.written(entries.Task("k", one, 7), engine.Settings())
-    assert json.loads(sent)["task"]["submission"]["file"] == "softmax.py"
-    assert json.loads(sent)["task"]["versions"] == entries.judges()
+    assert os.sep in one.file
+    frame = encode_task(Task("k", one, 7))
+    assert one.file.encode() not in frame
+    assert rpc.split(frame)[0].versions == messages.judging_versions()
 
 
 # What docs/cluster.md shows
@@ -321,17 +322,15 @@ def test_a_worker_killed_in_the_middle_and_everybody_is_graded_once(
         work = run.Assignment("t", [catalog["softmax"]], {"softmax": 20}, SECRET.encode())
         grading = run.GradingRun(catalog, work, collect(catalog, folder), ledger, "x")
 
-        def judged(waiting):
-            with running.opened() as (executor, write, workers, lost):
-                killer.start()
-                noting = Noting(executor, log)
-                yield from engine.judged(noting, write, waiting, workers, lost, cluster.AHEAD)
-
-        grading.judge(judged)
+        monkeypatch.setattr(cluster, "judge_request", functools.partial(noted, str(log)))
+        with running.opened() as service:
+            service.connect()
+            killer.start()
+            grading.judge(service)
         results = list(grading.results())
         killer.join()
         assert ledger.last_run().done
-        assert {item.verdict.message for one in results for item in one.items} == {""}
+        assert {words.verdict(item.verdict) for one in results for item in one.items} == {""}
         assert len(ledger.judged()) == len(students)
         assert [result.student.id for result in results] == students
         assert {result.points for result in results} == {20}
@@ -347,21 +346,23 @@ def test_a_worker_killed_in_the_middle_and_everybody_is_graded_once(
     assert {begun[key] for key in again} == {2}
 
 
-def test_a_task_that_costs_two_workers_is_set_aside_and_harms_nobody(running, catalog, tmp_path):
+def test_a_task_that_costs_two_workers_is_set_aside_and_harms_nobody(
+    running, catalog, tmp_path, monkeypatch
+):
     log = tmp_path / "notes"
     poison = submission_of(catalog, "softmax", f"{RIGHT}\n# poison\n")
-    waiting = [*made(catalog, 2), entries.Task("bad", poison, 1), *made(catalog, 2, "more")]
-    with running.opened() as (executor, write, workers, lost):
-        noting = Noting(executor, log)
-        found = list(engine.judged(noting, write, waiting, workers, lost, cluster.AHEAD))
+    waiting = [*made(catalog, 2), Task("bad", poison, 1), *made(catalog, 2, "more")]
+    monkeypatch.setattr(cluster, "judge_request", functools.partial(noted, str(log)))
+    with running.opened() as service:
+        found = list(service.judge_all(waiting))
     outcomes = {task.key: verdict.outcome for task, verdict in found}
     assert len(found) == len(outcomes) == 5
     assert outcomes.pop("bad") == v.COULD_NOT_GRADE
     assert set(outcomes.values()) == {v.PASSED}
     told = {task.key: verdict for task, verdict in found}["bad"]
-    assert "set aside: 2 workers were lost over it" in told.message
+    assert "set aside: 2 workers were lost over it" in words.verdict(told)
     assert "look at what it does" in told.audit[0]  # which is for the teacher alone
-    tried = [pid for what, key, pid in notes(log) if key == "bad"]
+    tried = [pid for what, key, pid in notes(log) if key == "poison"]
     assert len(set(tried)) == len(tried) == 4  # two, and two more when it was alone
 
 
@@ -391,11 +392,10 @@ REACHED += [name for name in os.environ if "DASK" in name or "KATA" in name]
     known["REACHED"][2].close()
     known["REACHED"][3].close()
     source = f"{RIGHT}\n{acts}\nif REACHED:\n    softmax = None\n"
-    with running.opened() as (executor, write, workers, lost):
-        one = entries.Task("acts", submission_of(catalog, "softmax", source), 1)
-        ((_, verdict),) = engine.judged(executor, write, [one], workers, lost)
-    assert verdict.outcome == v.PASSED, verdict.message
-    assert "system calls" in verdict.locks
+    with running.opened() as service:
+        verdict = service.judge(submission_of(catalog, "softmax", source), 1)
+    assert verdict.outcome == v.PASSED, words.verdict(verdict)
+    assert "system calls" in verdict.restrictions
 
 
 def test_the_secret_stays_with_the_teacher(running):
@@ -409,20 +409,22 @@ def test_other_versions_do_not_judge(running, catalog, monkeypatch):
     """Neither by what a worker announces, nor by what it finds when it judges."""
     told = []
     one = made(catalog, 1, "versions")
-    other = {**entries.judges(), "torch": "9.9"}
-    with running.opened() as (executor, write, workers, lost):
-        monkeypatch.setattr(entries, "judges", lambda: other)
-        ((_, verdict),) = engine.judged(executor, write, one, workers, lost)
+    other = {**messages.judging_versions(), "torch": "9.9"}
+    with running.opened() as service:
+        service.connect()
+        monkeypatch.setattr(messages, "judging_versions", lambda: other)
+        ((_, verdict),) = service.judge_all(one)
     assert verdict.outcome == v.COULD_NOT_GRADE
-    assert "the worker on " in verdict.message
-    assert "torch" in verdict.message
-    assert "instead of 9.9" in verdict.message
+    assert "the worker on " in words.verdict(verdict)
+    assert "torch" in words.verdict(verdict)
+    assert "instead of 9.9" in words.verdict(verdict)
     assert not verdict.audit
     monkeypatch.setattr(cluster, "QUIET_SECONDS", 1.0)
     monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.5)
-    with running.opened(tell=lambda said, step: told.append(said)) as (_, _, workers, _):
+    with running.opened(report=lambda message, next_step: told.append(message)) as service:
+        workers = service.connect()
         when(lambda: len(told) == 3)
-        assert workers() == 1
+        assert workers.count() == 1
     assert [said for said in told if "is not used" in said and "torch/9.9" in said] == told[:2]
     assert "no worker that can be used" in told[2]
 
@@ -430,23 +432,20 @@ def test_other_versions_do_not_judge(running, catalog, monkeypatch):
 def test_a_private_set_has_to_be_on_the_workers_too(running, catalog, tmp_path):
     one = made(catalog, 1, "private")
     for settings, said in [
-        (engine.Settings(katas=str(tmp_path / "nowhere")), "there is no folder"),
-        (engine.Settings(katas=str(ROOT)), ""),
+        (Settings(packs=Selection((tmp_path / "nowhere",))), "there is no folder"),
+        (Settings(packs=Selection((ROOT,), only=True)), ""),
     ]:
-        with running.opened(settings) as (executor, write, workers, lost):
-            ((_, verdict),) = engine.judged(executor, write, one, workers, lost)
-        assert said in verdict.message
+        with running.opened(settings) as service:
+            ((_, verdict),) = service.judge_all(one)
+        assert said in words.verdict(verdict)
         assert verdict.outcome == (v.COULD_NOT_GRADE if said else v.PASSED)
 
 
 def test_certificates_of_somebody_else_are_refused(running, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 2.0)
     theirs = certificates(tmp_path)
-    with (
-        pytest.raises(CouldNotGrade, match="no scheduler can be used"),
-        cluster.opened(running.address, theirs, engine.Settings()),
-    ):
-        pass
+    with pytest.raises(CouldNotGrade, match="no scheduler can be used"):
+        cluster.Cluster(running.address, theirs, Settings()).connect()
 
 
 def test_a_place_that_is_taken_is_said(running):

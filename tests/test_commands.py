@@ -77,7 +77,7 @@ def test_could_not_grade_is_an_error_in_junit():
 
 @pytest.fixture
 def private(tmp_path):
-    (tmp_path / "mine" / "katas").mkdir(parents=True)
+    (tmp_path / "mine").mkdir()
     return tmp_path / "mine"
 
 
@@ -102,20 +102,36 @@ def test_a_new_kata_passes_dev_check_but_for_what_it_has_to_say(private):
 def test_bad_names_are_refused(private, name):
     done = kata("dev", "new", "--katas", str(private), "--", name, cwd=private)
     assert done.returncode == 2
-    assert list((private / "katas").iterdir()) == []
+    assert list(private.iterdir()) == []
 
 
-def test_a_private_set_is_used_everywhere(private, tmp_path):
+def test_a_pack_is_used_everywhere(private, tmp_path):
     kata("dev", "new", "double", "--katas", str(private), cwd=private)
-    environment = {"KATAS_PATH": str(private)}
-    assert kata("init", "space", cwd=tmp_path, **environment).returncode == 0
+    only = ("--only-katas", str(private))
+    assert kata("init", "space", *only, cwd=tmp_path).returncode == 0
     space = tmp_path / "space"
     assert (space / "double.py").exists()
     assert not (space / "softmax.py").exists()
     (space / "double.py").write_text("def double(x):\n    return x + x\n", encoding="utf-8")
-    assert kata("run", "double", cwd=space, **environment).returncode == 0
-    assert kata("run", "double", "--katas", str(private / "katas"), cwd=space).returncode == 0
-    assert kata("list", "--katas", str(tmp_path), cwd=space).returncode == 2
+    assert kata("run", "double", *only, cwd=space).returncode == 0
+    assert kata("run", "double", "--katas", str(private), cwd=space).returncode == 0
+    assert kata("list", "--only-katas", str(tmp_path), cwd=space).returncode == 2
+    both = kata("list", "--katas", str(private), *only, cwd=space)
+    assert both.returncode == 2
+    assert "--katas adds packs and --only-katas replaces them" in both.stderr
+
+
+def test_a_pack_is_added_to_the_others(private, tmp_path):
+    kata("dev", "new", "double", "--katas", str(private), cwd=private)
+    assert kata("init", "space", "--katas", str(private), cwd=tmp_path).returncode == 0
+    assert (tmp_path / "space" / "double.py").exists()
+    assert (tmp_path / "space" / "softmax.py").exists()
+
+
+def test_no_variable_of_the_environment_selects_a_pack(private, tmp_path):
+    kata("dev", "new", "double", "--katas", str(private), cwd=private)
+    variables = {name: str(private) for name in ("KATAS_PATH", "KATAS", "KATA_KATAS")}
+    assert "double" not in kata("list", cwd=tmp_path, **variables).stdout
 
 
 def test_init_within_a_workspace_brings_it_up_to_date(space):
@@ -170,32 +186,29 @@ def test_hint_without_a_name_is_for_the_next_kata(space):
 
 def test_next_steps_stay_in_the_private_set(private):
     kata("dev", "new", "double", "--katas", str(private), cwd=private)
-    option = f"--katas {private}"
-    made = kata("init", "space", "--katas", str(private), cwd=private, COLUMNS="300")
+    option = f"--only-katas {private}"
+    made = kata("init", "space", "--only-katas", str(private), cwd=private, COLUMNS="300")
     assert f"kata show double {option}" in " ".join(made.stdout.split())
-    run = kata("run", "double", "--katas", str(private), cwd=private / "space", COLUMNS="300")
+    run = kata("run", "double", "--only-katas", str(private), cwd=private / "space", COLUMNS="300")
     assert f"kata run double {option}" in " ".join(run.stdout.split())
-    nothing = kata("run", "triple", "--katas", str(private), cwd=private / "space")
+    nothing = kata("run", "triple", "--only-katas", str(private), cwd=private / "space")
     assert option in nothing.stderr
-    by_variable = kata("run", "double", cwd=private / "space", KATAS_PATH=str(private))
-    assert "--katas" not in by_variable.stdout
 
 
 def test_a_private_set_has_a_record_of_its_own(space, private):
     (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
     assert kata("run", "softmax", cwd=space).returncode == 0
-    kata("dev", "new", "softmax", "--katas", str(private), cwd=private)
-    kata("run", "softmax", "--katas", str(private), cwd=space)
+    kata("dev", "new", "softmax", "--only-katas", str(private), cwd=private)
+    kata("run", "softmax", "--only-katas", str(private), cwd=space)
     assert "1 of 6 done" in kata("list", cwd=space).stdout
-    assert "0 of 1 done" in kata("list", "--katas", str(private), cwd=space).stdout
+    assert "0 of 1 done" in kata("list", "--only-katas", str(private), cwd=space).stdout
 
 
 def test_a_folder_of_katas_that_is_not_there(tmp_path):
     gone = str(tmp_path / "gone")
-    assert "--katas: there is no folder" in kata("list", "--katas", gone, cwd=tmp_path).stderr
-    by_variable = kata("list", cwd=tmp_path, KATAS_PATH=gone)
-    assert by_variable.returncode == 2
-    assert "KATAS_PATH: there is no folder" in by_variable.stderr
+    assert "there is no folder" in kata("list", "--katas", gone, cwd=tmp_path).stderr
+    assert "softmax" in kata("list", "--katas", gone, cwd=tmp_path).stdout
+    assert kata("list", "--only-katas", gone, cwd=tmp_path).returncode == 2
     assert kata("dev", "new", "double", "--katas", gone, cwd=tmp_path).returncode == 0
 
 
@@ -203,7 +216,8 @@ def test_an_empty_folder_becomes_a_private_set(tmp_path):
     folder = tmp_path / "new"
     folder.mkdir()
     assert kata("dev", "new", "double", "--katas", str(folder), cwd=tmp_path).returncode == 0
-    assert (folder / "katas" / "double" / "kata.toml").exists()
+    assert (folder / "pack.toml").exists()
+    assert (folder / "double" / "kata.toml").exists()
     assert (folder / "reference" / "double.py").exists()
     assert not (tmp_path / "reference").exists()
 
@@ -229,9 +243,9 @@ def test_after_a_pass_comes_the_next_kata_show_it_or_run_it(space):
 def test_a_half_finished_kata_does_not_stop_the_others(private):
     kata("dev", "new", "double", "--katas", str(private), cwd=private)
     kata("dev", "new", "half", "--katas", str(private), cwd=private)
-    (private / "katas" / "half" / "test_half.py").unlink()
-    (private / "katas" / "half" / "half.py").unlink()
-    found = kata("list", "--katas", str(private), cwd=private)
+    (private / "half" / "test_half.py").unlink()
+    (private / "half" / "half.py").unlink()
+    found = kata("list", "--only-katas", str(private), cwd=private)
     assert found.returncode == 0
     assert "unfinished: half.py, test_half.py not there yet" in found.stdout
     for words in (["show", "half"], ["run", "half"]):

@@ -14,19 +14,20 @@ import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from attention_katas import cli
-from attention_katas.service import local, rpc
-from attention_katas.service.daemon import client
+from attention_katas.service import Cancelled, messages, open_service, rpc
+from attention_katas.service import local as service_local
+from attention_katas.service.daemon import client, control
 from attention_katas.service.daemon.address import Address, address
-from attention_katas.service.judge_service import Cancelled, DaemonService, open_service
-from attention_katas.service.local import open_judge
+from attention_katas.service.local import Local, open_judge
 from attention_katas.verdict import data as v
-from tests.conftest import submission_of
+from tests.conftest import plain, submission_of, untimed
+from tests.packs import copied, only
 from tests.test_cli import RIGHT, WRONG, kata, space
-from tests.test_lanes import plain
 from tests.test_worker import children
 
 __all__ = ["space"]
@@ -50,6 +51,17 @@ def lives(pid):
         return False
 
 
+def at_work(pid, ticks=30):
+    """Descendants of a process that have used the processor for some time."""
+    busy = set()
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+            if int(fields[11]) + int(fields[12]) >= ticks:
+                busy.add(child)
+    return busy
+
+
 class Place:
     """A folder for sockets of its own, and the daemon in it."""
 
@@ -65,13 +77,17 @@ class Place:
         return found
 
     def status(self):
-        return client.ask(self.where, "status")
+        return control.status(self.where)
+
+    def judge(self, submission, seed=None):
+        """The daemon's verdict; None if it has none."""
+        return client.exchange(control.connect(self.where), submission, seed)
 
     def up(self, idle_seconds=600.0):
         """A daemon that answers; started if there is none."""
         found = [self.status()]
         if found[-1] is None:
-            client.start(self.where, idle_seconds)
+            control.start(self.where, idle_seconds)
             eventually(lambda: found.append(self.status()) or found[-1], 60)
         return found[-1]
 
@@ -104,19 +120,17 @@ def place(home, monkeypatch):
 
 def test_the_first_run_leaves_one_and_the_next_asks_it(place, space):
     (space / "softmax.py").write_text(WRONG, encoding="utf-8")
-    client.stop(place.where)
+    control.stop(place.where)
     first = place.kata("run", "softmax", "--seed", "5", "--format", "json", cwd=space)
     eventually(lambda: place.status() is not None, 60)
-    assert place.status()["judged"] == 0
+    assert place.status().judged == 0
     second = place.kata("run", "softmax", "--seed", "5", "--format", "json", cwd=space)
-    assert place.status()["judged"] == 1
+    assert place.status().judged == 1
     assert first.returncode == second.returncode == 1
-    cold, warm = (
-        plain(v.from_dict(json.loads(done.stdout)["verdicts"][0])) for done in (first, second)
-    )
+    cold, warm = (untimed(json.loads(done.stdout)["verdicts"][0]) for done in (first, second))
     assert cold == warm
     place.kata("run", "softmax", "--cold", cwd=space)
-    assert place.status()["judged"] == 1
+    assert place.status().judged == 1
     (space / "softmax.py").write_text(RIGHT, encoding="utf-8")
     right = place.kata("run", "softmax", cwd=space)
     assert right.returncode == 0, right.stdout
@@ -132,8 +146,8 @@ def test_some_runs_do_without(place, judge, monkeypatch, switch, tmp_path):
     def judged_here(*_, **__):
         yield judge
 
-    monkeypatch.setattr(local, "open_judge", judged_here)
-    monkeypatch.setattr(client, "for_katas", lambda *_: pytest.fail("a daemon was asked"))
+    monkeypatch.setattr(service_local, "open_judge", judged_here)
+    monkeypatch.setattr(control, "connect", lambda *_: pytest.fail("a daemon was asked"))
     file = tmp_path / "softmax.py"
     file.write_text(RIGHT, encoding="utf-8")
     words = ["run", "softmax", "--file", str(file), f"--{switch}"]
@@ -144,15 +158,16 @@ def test_some_runs_do_without(place, judge, monkeypatch, switch, tmp_path):
 @pytest.mark.parametrize("variable", ["KATA_COLD", "CI"])
 def test_none_is_left_behind_where_none_is_wanted(place, monkeypatch, variable, catalog):
     monkeypatch.setenv(variable, "1")
-    assert client.for_katas(catalog, "auto") is None
-    assert variable in client.why_not()
+    assert control.address_for(catalog, "auto") is None
+    assert isinstance(open_service(catalog), Local)
+    assert variable in control.why_not()
 
 
-def test_none_for_other_devices_or_katas(place, catalog, monkeypatch):
-    assert client.for_katas(catalog, "cpu") is not None
-    assert client.for_katas(catalog, "cuda") is None
-    monkeypatch.setattr(catalog, "folder", catalog.folder / "private")
-    assert client.for_katas(catalog, "cpu") is None
+def test_other_devices_have_none_and_other_packs_their_own(place, catalog, tmp_path):
+    assert control.address_for(catalog, "cpu") == place.where
+    assert control.address_for(catalog, "cuda") is None
+    other = copied(tmp_path / "pack", "softmax")
+    assert control.address_for(only(other), "cpu").family != place.where.family
 
 
 @pytest.mark.parametrize(
@@ -161,7 +176,7 @@ def test_none_for_other_devices_or_katas(place, catalog, monkeypatch):
 def test_a_warm_verdict_is_the_cold_one(place, catalog, judge, source):
     place.up()
     found = submission_of(catalog, "softmax", source)
-    warm = client.for_katas(catalog, "auto").judge(found, 3)
+    warm = place.judge(found, 3)
     assert plain(warm) == plain(judge.judge(found, 3))
 
 
@@ -171,7 +186,7 @@ def test_two_at_once(place, catalog):
     outcomes = []
 
     def ask():
-        outcomes.append(client.for_katas(catalog, "cpu").judge(found))
+        outcomes.append(place.judge(found))
 
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
@@ -183,45 +198,47 @@ def test_two_at_once(place, catalog):
 
 def test_who_hangs_up_ends_what_was_started(place, catalog):
     """A closed terminal, kill -9 of the command: nothing goes on."""
-    daemon = place.up()["pid"]
-    line = client.connect(place.where)
-    asked = submission_of(catalog, "softmax", HANGS).to_dict()
-    rpc.send(line, {"do": "judge", **asked, "seed": 0})
-    taken = rpc.receive(line)["taken"]
-    eventually(lambda: len(children(taken)) >= 1)
+    daemon = place.up().pid
+    before = at_work(daemon)
+    line = control.connect(place.where)
+    rpc.send(line, messages.request_of(submission_of(catalog, "softmax", HANGS), 0))
+    taken = rpc.receive(line)[0].pid
+    eventually(lambda: at_work(daemon) - before - {taken})
+    hanging = at_work(daemon) - before - {taken}
     line.close()
     eventually(lambda: not lives(taken))
+    eventually(lambda: not any(map(lives, hanging)))
     assert lives(daemon)
-    assert place.up()["pid"] == daemon
+    assert place.up().pid == daemon
 
 
 def test_a_judging_can_be_called_off(place, catalog):
     place.up()
-    bench = open_service(catalog, "cpu")
-    assert isinstance(bench, DaemonService)
+    service = open_service(catalog, device="cpu")
+    assert isinstance(service, client.Daemon)
     outcomes = []
 
     def ask():
         try:
-            outcomes.append(bench.judge(submission_of(catalog, "softmax", HANGS)))
+            outcomes.append(service.judge(submission_of(catalog, "softmax", HANGS)))
         except Cancelled:
             outcomes.append("cancelled")
 
     asking = threading.Thread(target=ask)
     asking.start()
-    eventually(lambda: bench._line is not None)
+    eventually(lambda: service._connection is not None)
     time.sleep(0.3)
-    bench.cancel()
+    service.cancel()
     asking.join(5)
     assert outcomes == ["cancelled"]
-    assert bench.judge(submission_of(catalog, "softmax", RIGHT)).outcome == v.PASSED
-    assert place.status()["idle_seconds_left"] is None  # held
-    bench.close()
-    eventually(lambda: place.status()["idle_seconds_left"] is not None)
+    assert service.judge(submission_of(catalog, "softmax", RIGHT)).outcome == v.PASSED
+    assert place.status().idle_seconds_left is None  # held
+    service.close()
+    eventually(lambda: place.status().idle_seconds_left is not None)
 
 
 def test_ctrl_c(place, space):
-    daemon = place.up()["pid"]
+    daemon = place.up().pid
     (space / "softmax.py").write_text(HANGS, encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-m", "attention_katas", "run", "softmax"],
@@ -230,8 +247,8 @@ def test_ctrl_c(place, space):
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    judged = place.status()["judged"]
-    eventually(lambda: place.status()["judged"] > judged)
+    judged = place.status().judged
+    eventually(lambda: place.status().judged > judged)
     forks = [pid for pid in children(daemon) if lives(pid)]
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=20)
@@ -242,7 +259,7 @@ def test_ctrl_c(place, space):
 
 
 def test_a_daemon_that_dies_at_work_costs_no_verdict(place, catalog, space):
-    first = place.up()["pid"]
+    first = place.up().pid
     (space / "softmax.py").write_text("import time\ntime.sleep(0.5)\n" + RIGHT, encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-m", "attention_katas", "run", "softmax"],
@@ -250,8 +267,8 @@ def test_a_daemon_that_dies_at_work_costs_no_verdict(place, catalog, space):
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
-    judged = place.status()["judged"]
-    eventually(lambda: place.status()["judged"] > judged)
+    judged = place.status().judged
+    eventually(lambda: place.status().judged > judged)
     family = children(first)
     os.kill(first, signal.SIGKILL)
     told, _ = process.communicate(timeout=60)
@@ -259,7 +276,7 @@ def test_a_daemon_that_dies_at_work_costs_no_verdict(place, catalog, space):
     assert b"passed" in told
     eventually(lambda: not any(map(lives, [first, *family])))
     eventually(lambda: place.status() is not None, 60)
-    assert place.status()["pid"] != first
+    assert place.status().pid != first
 
 
 def test_a_fork_that_dies_gives_no_verdict(place, catalog, monkeypatch):
@@ -269,13 +286,13 @@ def test_a_fork_that_dies_gives_no_verdict(place, catalog, monkeypatch):
 
     def killed(line):
         found = receive(line)
-        if found and "taken" in found:
-            os.kill(found["taken"], signal.SIGKILL)
+        if found and isinstance(found[0], messages.Started):
+            os.kill(found[0].pid, signal.SIGKILL)
         return found
 
     monkeypatch.setattr(rpc, "receive", killed)
     found = submission_of(catalog, "softmax", RIGHT)
-    assert client.for_katas(catalog, "cpu").judge(found) is None
+    assert place.judge(found) is None
 
 
 def test_a_fork_that_is_stopped_gives_no_verdict_and_is_ended(place, catalog, monkeypatch):
@@ -285,14 +302,14 @@ def test_a_fork_that_is_stopped_gives_no_verdict_and_is_ended(place, catalog, mo
 
     def hearing(line):
         found = receive(line)
-        if found and "taken" in found:
-            stopped.append(found["taken"])
-            os.kill(found["taken"], signal.SIGSTOP)
+        if found and isinstance(found[0], messages.Started):
+            stopped.append(found[0].pid)
+            os.kill(found[0].pid, signal.SIGSTOP)
         return found
 
     monkeypatch.setattr(rpc, "receive", hearing)
     found = submission_of(catalog, "softmax", RIGHT)
-    assert client.for_katas(catalog, "cpu").judge(found) is None
+    assert place.judge(found) is None
     eventually(lambda: not lives(stopped[0]))
 
 
@@ -302,30 +319,30 @@ def test_who_works_long_is_waited_for(place, catalog, monkeypatch):
     pause = "    if x.shape == (6,):\n        import time\n\n        time.sleep(4)\n"
     head, body = RIGHT.split("dim=-1):\n")
     slow = submission_of(catalog, "softmax", f"{head}dim=-1):\n{pause}{body}")
-    assert client.for_katas(catalog, "cpu").judge(slow).outcome == v.PASSED
+    assert place.judge(slow).outcome == v.PASSED
 
 
 def test_a_submission_too_large_to_send_is_judged_here(place, catalog):
     place.up()
     huge = submission_of(catalog, "softmax", RIGHT + "#" * (9 << 20))
-    assert client.for_katas(catalog, "cpu").judge(huge) is None
+    assert place.judge(huge) is None
 
 
-def test_a_bench_gets_on_when_the_socket_is_taken_away(place, catalog):
+def test_a_service_gets_on_when_the_socket_is_taken_away(place, catalog):
     place.up()
-    bench = open_service(catalog, "cpu")
+    service = open_service(catalog, device="cpu")
     place.where.socket.unlink()
     started = time.monotonic()
-    assert bench.judge(submission_of(catalog, "softmax", RIGHT)).outcome == v.PASSED
+    assert service.judge(submission_of(catalog, "softmax", RIGHT)).outcome == v.PASSED
     assert time.monotonic() - started < 25
-    bench.close()
+    service.close()
 
 
 def test_a_limit_of_the_shell_is_not_left_behind(monkeypatch):
     monkeypatch.setenv("KATA_COLD", "")
     monkeypatch.setenv("CI", "")
     monkeypatch.setattr("resource.getrlimit", lambda _: (40, 40))
-    assert "processor time" in client.why_not()
+    assert "processor time" in control.why_not()
 
 
 @pytest.mark.parametrize("closed", ["<&- >&-", "<&- >&- 2>&-", ">&- 2>&-"])
@@ -336,15 +353,15 @@ def test_closed_streams_cost_no_verdict(space, closed):
 
 
 def test_one_that_does_not_answer_is_ended(place, catalog, monkeypatch):
-    stopped = place.up()["pid"]
-    monkeypatch.setattr(client, "ACCEPT_SECONDS", 0.5)
+    stopped = place.up().pid
+    monkeypatch.setattr(control, "ACCEPT_SECONDS", 0.5)
     os.kill(stopped, signal.SIGSTOP)
-    assert client.for_katas(catalog, "cpu").judge(submission_of(catalog, "softmax", RIGHT)) is None
+    assert place.judge(submission_of(catalog, "softmax", RIGHT)) is None
     monkeypatch.undo()
     eventually(lambda: not lives(stopped))
     for name, value in place.environment.items():
         monkeypatch.setenv(name, value)
-    assert place.up()["pid"] != stopped
+    assert place.up().pid != stopped
 
 
 def test_daemons_of_other_versions_are_told_to_end(place):
@@ -365,16 +382,16 @@ def test_daemons_of_other_versions_are_told_to_end(place):
         def answer():
             line, _ = old.accept()
             heard.append(rpc.receive(line))
-            rpc.send(line, {"stopped": 0})
+            rpc.send(line, messages.Stopping(0))
             line.close()
 
         answering = threading.Thread(target=answer)
         answering.start()
-        client.stop_others(here)
+        control.stop_older(here)
         answering.join(5)
         with pytest.raises(TimeoutError):
             other.accept()
-    assert heard == [{"do": "stop"}]
+    assert heard == [(messages.Stop(), b"")]
     assert not gone.lock.exists()
     assert not gone.socket.exists()
     for where in (older, stranger):
@@ -383,12 +400,12 @@ def test_daemons_of_other_versions_are_told_to_end(place):
 
 
 def test_only_one_at_a_time_and_it_goes_home_when_idle(place):
-    client.stop(place.where)
+    control.stop(place.where)
     for _ in range(2):
-        client.start(place.where, 1.5)
+        control.start(place.where, 1.5)
     found = []
     eventually(lambda: found.append(place.status()) or found[-1], 60)
-    pid = found[-1]["pid"]
+    pid = found[-1].pid
     family = children(pid)
     eventually(lambda: not lives(pid))
     eventually(lambda: not any(map(lives, family)))
@@ -408,7 +425,7 @@ def test_a_folder_that_others_can_enter_is_not_used(short, monkeypatch):
     other.rmdir()
     other.symlink_to(open_to_all)
     assert address() is None
-    assert client.why_not()
+    assert control.why_not()
 
 
 def test_the_address_tells_what_the_daemon_is_made_of(monkeypatch, tmp_path):
@@ -439,20 +456,21 @@ def test_the_address_tells_what_the_daemon_is_made_of(monkeypatch, tmp_path):
 
 
 def test_strangers_and_nonsense_are_hung_up_on(place):
-    pid = place.up()["pid"]
+    pid = place.up().pid
     for said in (b"GET / HTTP/1.1\r\n\r\n", b"", os.urandom(300)):
-        line = client.connect(place.where)
+        line = control.connect(place.where)
         line.sendall(said)
         with contextlib.suppress(ConnectionError, BrokenPipeError):
             line.shutdown(socket.SHUT_WR)
             assert not line.recv(10)
         line.close()
-    line = client.connect(place.where)
-    rpc.send(line, {"do": "judge", "kata": "nonsense"})
-    assert "not here" in rpc.receive(line)
+    line = control.connect(place.where)
+    request = messages.Judge("nonsense", "", {}, {}, {}, {})
+    rpc.send(line, request)
+    assert rpc.receive(line)[0].code == messages.UNKNOWN_KATA
     line.close()
-    silent = client.connect(place.where)  # says nothing: others wait a second at most
-    assert place.up()["pid"] == pid
+    silent = control.connect(place.where)  # says nothing: others wait a second at most
+    assert place.up().pid == pid
     silent.close()
 
 
@@ -463,5 +481,20 @@ def test_the_same_as_a_cold_judge_in_every_kata(place, catalog):
             from attention_katas.packs.submission import submission
 
             found = submission(catalog, kata_, kata_.reference)
-            warm = client.for_katas(catalog, "cpu").judge(found, 1)
+            warm = place.judge(found, 1)
             assert plain(warm) == plain(cold.judge(found, 1))
+
+
+def test_a_daemon_of_other_content_ends_and_a_new_one_judges(place, catalog):
+    """The handshake: it never judges by other files than those of whoever asks."""
+    pid = place.up().pid
+    submission = submission_of(catalog, "softmax", RIGHT)
+    request = messages.request_of(submission, 0, "auto")
+    connection = control.connect(place.where)
+    rpc.send(connection, msgspec.structs.replace(request, digest="0" * 12))
+    assert rpc.receive(connection) == (messages.Refused(messages.RESTART), b"")
+    connection.close()
+    eventually(lambda: not lives(pid))
+    with contextlib.closing(open_service(catalog, device="cpu")) as service:
+        assert service.judge(submission).outcome == v.PASSED
+    assert place.status().pid != pid

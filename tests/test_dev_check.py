@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from attention_katas.dev.check import check_kata, content_problems
-from attention_katas.packs.catalog import Catalog
+from attention_katas.errors import BadContent
 from attention_katas.service.local import open_judge
+from tests.packs import copied, only
 
 MARK = "from attention_katas.authoring.mistakes import harmless, mistake\n"
 
 
 @pytest.fixture
 def content(tmp_path, catalog):
-    shutil.copytree(catalog.folder / "dot-product", tmp_path / "katas" / "dot-product")
-    shutil.copytree(catalog.reference, tmp_path / "reference")
-    return tmp_path
-
-
-def catalog_of(content):
-    return Catalog(content / "katas", content / "reference")
+    return copied(catalog, tmp_path, "dot-product")
 
 
 def found_in(content):
-    found = catalog_of(content)
+    found = only(content)
     kata = found["dot-product"]
     with open_judge(found, [kata]) as judge:
         return "\n".join(check_kata(found, kata, judge).problems)
@@ -50,7 +43,7 @@ def test_a_mistake_that_passes_and_a_look_alike_that_fails(content):
     said = found_in(content)
     assert "the mistake 'is-right' passes every hidden test" in said
     assert "harmless 'is-wrong' is 'failed', not 'passed'" in said
-    assert "'asks-nothing' has no title, or its `ask` is no question" in said
+    assert "'asks-nothing' has no title, or its `question` is no question" in said
     assert "'cheats' calls a built-in that the kata bans" in said
 
 
@@ -80,18 +73,32 @@ def test_what_files_alone_can_tell(content):
     (folder / "hints.md").write_text("## One\n\nreturn q @ k.transpose(-2, -1)\n", encoding="utf-8")
     (folder / "lesson.md").write_text("## Why\n\nBecause.\n", encoding="utf-8")
     (folder / "dot_product.py").write_text("def other():\n    pass\n", encoding="utf-8")
-    toml = folder / "kata.toml"
-    toml.write_text(
-        toml.read_text(encoding="utf-8").replace('"attention"', '"softmx"'), encoding="utf-8"
-    )
     (folder / "mistakes.py").unlink()
-    said = "\n".join(content_problems(catalog_of(content)["dot-product"]))
+    said = "\n".join(content_problems(only(content)["dot-product"]))
     assert "mistakes.py is missing" in said
     assert "hints.md has 1 rungs, at least 3" in said
     assert "hints.md gives the answer away" in said
     assert "lesson.md has no section 'What carries forward'" in said
     assert "dot_product.py has no stub of attention_scores" in said
-    assert "bans 'softmx'; known: attention, softmax" in said
+
+
+def test_an_unknown_family_of_bans_is_refused_where_it_is_written(content):
+    toml = content / "katas" / "dot-product" / "kata.toml"
+    text = toml.read_text(encoding="utf-8").replace('["attention"]', '["softmx"]')
+    toml.write_text(text, encoding="utf-8")
+    line = next(n for n, line in enumerate(text.splitlines(), 1) if line.startswith("banned"))
+    with pytest.raises(BadContent) as caught:
+        only(content)
+    assert f"kata.toml:{line}: bans 'softmx'" in caught.value.message
+    assert "did you mean 'softmax'?" in caught.value.message
+
+
+def test_a_panel_that_is_not_there(content):
+    toml = content / "katas" / "dot-product" / "kata.toml"
+    text = toml.read_text(encoding="utf-8").replace('panels = ["lookup"', 'panels = ["look"')
+    toml.write_text(text, encoding="utf-8")
+    said = "\n".join(content_problems(only(content)["dot-product"]))
+    assert "there is no panel 'look'" in said
 
 
 def test_the_katas_that_ship_have_no_such_problem(catalog):

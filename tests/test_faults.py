@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import shutil
+import contextlib
 
 import pytest
 
 from attention_katas.errors import CouldNotGrade
-from attention_katas.packs.catalog import Catalog
-from attention_katas.service.local import Job, open_judge, run
+from attention_katas.packs.precheck import read_submission
+from attention_katas.service import open_service, verdict_of
+from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
+from tests.packs import copied, only
 
 
 @pytest.fixture
 def content(tmp_path, catalog):
     """A private copy of the softmax kata, to be spoilt; judged through `outcome`."""
-    shutil.copytree(catalog.folder / "softmax", tmp_path / "katas" / "softmax")
-    shutil.copytree(catalog.reference, tmp_path / "reference")
+    copied(catalog, tmp_path, "softmax")
     toml = tmp_path / "katas" / "softmax" / "kata.toml"
     toml.write_text(toml.read_text(encoding="utf-8").replace('["scale"]', "[]"), encoding="utf-8")
     return tmp_path
 
 
 def judged(content, source):
-    found = Catalog(content / "katas", content / "reference")
+    found = only(content)
     file = content / "answer.py"
     file.write_text(source, encoding="utf-8")
-    return run(found, [Job(found["softmax"], file, "answer.py")])[0]
+    with contextlib.closing(open_service(found, [found["softmax"]], cold=True)) as service:
+        return verdict_of(service, read_submission(found, found["softmax"], file, "answer.py"))
 
 
 def right(content):
@@ -42,7 +45,7 @@ def test_a_test_that_breaks_by_itself_is_our_fault(content):
     spoil(content, "def test_it(solution, draw):\n    solution.softmax(draw(2, 3))\n    1 / 0\n")
     verdict = judged(content, right(content))
     assert verdict.outcome == v.COULD_NOT_GRADE
-    assert "ZeroDivisionError" in verdict.message
+    assert "ZeroDivisionError" in words.verdict(verdict)
     assert v.exit_code([verdict]) == 3
 
 
@@ -86,7 +89,7 @@ def test_a_test_that_did_not_run_is_never_a_pass(content, tests):
 
 def test_a_broken_reference_is_our_fault(content):
     (content / "reference" / "softmax.py").write_text("def softmax(:", encoding="utf-8")
-    found = Catalog(content / "katas", content / "reference")
+    found = only(content)
     with pytest.raises(CouldNotGrade), open_judge(found, found.ready):
         pass
 
@@ -96,4 +99,4 @@ def test_the_report_and_the_items_must_agree(judge, submit, monkeypatch):
     monkeypatch.setattr(judge._session, "run", lambda *given: run_items(*given)[:-1])
     verdict = submit("softmax", "def softmax(x, dim=-1):\n    return x\n")
     assert verdict.outcome == v.COULD_NOT_GRADE
-    assert "zip()" in verdict.message
+    assert "zip()" in words.verdict(verdict)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -19,6 +18,7 @@ from attention_katas.grading import screen as shown
 from attention_katas.grading.results import points_for
 from attention_katas.grading.run import Summary
 from attention_katas.verdict import data as v
+from tests.packs import copied
 from tests.test_cli import kata
 
 ROOT = Path(__file__).parents[1]
@@ -94,7 +94,7 @@ def test_everybody_in_a_class_gets_a_result(classroom):
     assert found["nobody"] == (v.NOT_STARTED, 0)
     text = (classroom / "out.json").read_text()
     assert "root:" not in text
-    assert "takes exponentials of the raw scores" in text  # by its name
+    assert "takes exponentials without subtracting the maximum" in text  # by its name
     before = rows(classroom)
     assert len(before) == len(CLASS) + 1 - 1  # `same` is `right`
 
@@ -243,7 +243,7 @@ def test_a_single_submission_on_the_screen(tmp_path, catalog):
     (tmp_path / "softmax.py").write_text(CLASS["raw"])
     done = kata("grade", "softmax.py", "--allow-weak-sandbox", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "! softmax takes exponentials of the raw scores" in done.stdout
+    assert "! softmax takes exponentials without subtracting the maximum" in done.stdout
     assert "of 100 points" in done.stdout
     assert "seed" not in done.stdout
     assert list(tmp_path.glob("*.db")) == []
@@ -282,7 +282,7 @@ def test_a_class_into_a_folder(tmp_path):
     assert {file.name for file in (tmp_path / "texts").iterdir()} == {"anna.txt", "ben.txt"}
     assert {file.name for file in (tmp_path / "scope").iterdir()} == {"anna.json", "ben.json"}
     text = (tmp_path / "texts" / "anna.txt").read_text(encoding="utf-8")
-    assert "softmax takes exponentials of the raw scores" in text
+    assert "softmax takes exponentials without subtracting the maximum" in text
     assert re.search(r"hint: kata hint softmax --level \d", text)
     assert "begin: kata show softmax" in (tmp_path / "texts" / "ben.txt").read_text()
     for target in ("actions=texts", "csv=out/", "canvas"):
@@ -401,9 +401,7 @@ def test_a_class_does_not_fit_into_a_form_for_one(tmp_path):
 
 def test_our_fault_leaves_no_older_document_and_exits_with_3(tmp_path, catalog):
     """Gradescope would take what a run before wrote for the result of this one."""
-    (tmp_path / "katas").mkdir()
-    shutil.copytree(catalog["softmax"].folder, tmp_path / "katas" / "softmax")
-    shutil.copytree(catalog.reference, tmp_path / "reference")
+    copied(catalog, tmp_path, "softmax")
     toml = tmp_path / "katas" / "softmax" / "kata.toml"
     toml.write_text(re.sub(r"requires = .*", "requires = []", toml.read_text()))
     (tmp_path / "katas" / "softmax" / "test_softmax.py").write_text("def test_(: broken")
@@ -413,7 +411,7 @@ def test_our_fault_leaves_no_older_document_and_exits_with_3(tmp_path, catalog):
     (tmp_path / "each").mkdir()
     (tmp_path / "each" / "work.json").write_text("{}")
     done = kata(
-        *("grade", "work", "--katas", ".", "--to", "gradescope", "--to", "json=all.json"),
+        *("grade", "work", "--only-katas", ".", "--to", "gradescope", "--to", "json=all.json"),
         *("--allow-weak-sandbox", "--to", "gradescope=each", "--student", "work"),
         cwd=tmp_path,
     )

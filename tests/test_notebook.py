@@ -34,7 +34,7 @@ def desk(submit, monkeypatch):
             return submit(submission.kata.name, submission.source)
 
     found = notebook.NotebookSession()
-    found._bench = Bench()
+    found._service = Bench()
     monkeypatch.setattr(notebook, "desk", lambda: found)
     yield found
     found.close()
@@ -43,7 +43,7 @@ def desk(submit, monkeypatch):
 def test_source_is_judged_and_shown_with_its_colours(desk):
     result = notebook.check("softmax", CELL)
     assert result.verdict.outcome == "failed"
-    assert "takes exponentials of the raw scores" in repr(result)
+    assert "takes exponentials without subtracting the maximum" in repr(result)
     assert "change the cell, and run it again" in repr(result)
     html = result._repr_html_()
     assert html.startswith("<pre")

@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attention_katas.judge.judge import load_module
+from attention_katas.judge.modules import load_module
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ from attention_katas.sandbox.restrictions import landlock, linux
 {before}
 space = {{}}
 exec({program!r}, space)
-{put_on}
+{apply}
 print(json.dumps(space["probe"]().tolist()))
 """
 
@@ -94,7 +94,7 @@ def acts_done(catalog, apply: str, before: str = "") -> set[str]:
 
 
 ALL_ON = (
-    "put_on_all((), os.getppid(), landlock.prepare([Path({tests!r}).parents[1]], abi={abi}), "
+    "apply_all((), os.getppid(), landlock.prepare([Path({tests!r}).parents[1]], abi={abi}), "
     "memory_mb=512, cpu_seconds=60)"
 )
 
@@ -143,12 +143,12 @@ def test_each_lock_stops_what_no_other_one_does(catalog):
     if restrictions.missing(held(catalog)):
         pytest.skip("this system lacks locks")
     parts = {
-        "descriptors": "descriptors.put_on(())",
-        "environment": "environment.put_on()",
-        "resources": "resources.put_on(512, 60)",
-        "privileges": "privileges.put_on()",
-        "landlock": f"landlock.put_on(landlock.prepare([Path({str(HARNESS)!r})]))",
-        "seccomp": "seccomp.put_on()",
+        "descriptors": "descriptors.apply(())",
+        "environment": "environment.apply()",
+        "resources": "resources.apply(512, 60)",
+        "privileges": "privileges.apply()",
+        "landlock": f"landlock.apply(landlock.prepare([Path({str(HARNESS)!r})]))",
+        "seccomp": "seccomp.apply()",
     }
     opened_by = {
         "descriptors": "use a descriptor of the judge's",
@@ -331,7 +331,7 @@ def test_every_lock_is_listed_by_its_name():
 
 
 def named(module):
-    return hasattr(module, "put_on") and hasattr(module, "NAME")
+    return hasattr(module, "apply") and hasattr(module, "NAME")
 
 
 def spy(seen, original):

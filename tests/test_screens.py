@@ -24,20 +24,20 @@ softmax.py, on cpu, seed 1, 0.25 s
   ✗ Turns each row of a matrix into weights
   ✗ Works on a batch of heads, along the last axis by default
   ✗ Works on a single row, and on a batch of one
-  ✗ Sums to one along the axis that dim names, not always the last
-  ✗ Stays finite for scores of a thousand, either way
-  ✗ Shifts each row by a maximum of its own: rows 500 apart both survive
-  ✗ Is right for a row of three hundred scores, whichever way they lean
-  ✗ Survives one score that towers over its row
+  ✗ Sums to one along dim, not always along the last axis
+  ✗ Stays finite for scores of 1000 and of -1000
+  ✗ Subtracts the maximum of each row: rows 500 apart are both right
+  ✗ Is right for rows of 300 scores, rising or falling
+  ✗ Is right when one score is far above the rest of its row
   ✗ Gives -inf entries a weight of exactly zero, with finite gradients
-  ✗ Keeps the dtype of its input, in half precision too
-  ✗ Does not care how its input lies in memory
-  ✗ Answers a second call, on another length, as freshly as the first
-  ✗ Keeps two calls apart, on the way back too
+  ✗ Returns the dtype of its input, also in half precision
+  ✗ Accepts inputs of any memory layout
+  ✗ Keeps no state between calls of different lengths
+  ✗ Keeps two calls apart, also in the backward pass
   · Law: the weights of every row sum to one
-  · Law: adding the same number to a whole row changes nothing
-  · Law: reordering the scores reorders the weights, and nothing else
-  · Makes everything on the device of its input
+  · Law: adding one number to a whole row changes nothing
+  · Law: reordering the scores reorders the weights and changes nothing else
+  · Creates every tensor on the device of its input
   (· waits until the values are right)
 
   ! softmax answers as no known mistake does. What is broken:
@@ -67,7 +67,10 @@ def test_nan_looks_like_nan(submit, catalog):
 
 def test_a_mistake_is_called_by_its_name(submit, catalog):
     text = screen(submit, catalog, NAIVE)
-    assert "! softmax takes exponentials of the raw scores, which overflow" in text
+    assert (
+        "! softmax takes exponentials without subtracting the maximum: large scores overflow"
+        in text
+    )
     assert "think      What can you subtract from a whole row" in text
     assert "answers that were compared; in softmax(x) for x" in text.replace(
         "\n               ", " "

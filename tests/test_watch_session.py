@@ -13,7 +13,9 @@ import pytest
 
 from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
 from attention_katas.packs.progress import DONE
+from attention_katas.service import Cancelled
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from attention_katas.watch import session as s
 from attention_katas.watch.editor import editor
 from attention_katas.watch.saves import GONE, TOUCHED, Saves
@@ -46,7 +48,7 @@ def open_session(tmp_path, catalog):
         one.bench.go_on.set()
         one.session.close()
         assert one.bench.closed
-        assert not one.session._worker.is_alive()
+        assert not one.session._follow.is_alive()
 
 
 def test_it_begins_with_the_next_kata_that_is_pending(open_session, catalog, tmp_path):
@@ -130,7 +132,7 @@ def test_a_late_cancel_does_not_lose_the_newest(open_session):
 
     def called_off(submission, seed=None):
         if next(late, False):
-            raise s.Cancelled
+            raise Cancelled
         return judge(submission, seed)
 
     found.bench.judge = called_off
@@ -152,7 +154,7 @@ def test_a_save_without_a_change_is_seen_and_not_judged(open_session):
 def test_what_could_not_be_graded_is_shown_and_tried_again(open_session):
     found = open_session("softmax", softmax=HALF + "# fault\n")
     assert found.session.verdict.outcome == v.COULD_NOT_GRADE
-    assert "the bench is gone" in found.session.verdict.message
+    assert "the bench is gone" in words.verdict(found.session.verdict)
     found.put("softmax", HALF)
     found.tell("softmax", TOUCHED)
     found.judged(HALF)
@@ -192,7 +194,7 @@ def test_deleted_and_written_again(open_session, catalog):
     found.space.path(catalog["softmax"]).unlink()
     found.tell("softmax", GONE)
     found.until(lambda: found.session.verdict.outcome == v.NOT_STARTED)
-    assert "is not there" in found.session.verdict.message
+    assert "is not there" in words.verdict(found.session.verdict)
     assert s.RESET in found.session.available()
     found.write("softmax", RIGHT)
     found.judged(RIGHT)

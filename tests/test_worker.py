@@ -110,7 +110,7 @@ def test_files_cannot_be_read_or_written(workers, catalog, act, place):
     known = {
         "tests": kata.tests,
         "reference": kata.reference,
-        "katas": catalog.folder,
+        "katas": catalog.packs[0].folder,
         "toml": toml,
     }
     worker = workers.take("k", [])

@@ -8,7 +8,7 @@ import time
 from attention_katas.packs.precheck import blank
 from attention_katas.packs.progress import Progress
 from attention_katas.packs.workspace import create
-from attention_katas.service.judge_service import Cancelled
+from attention_katas.service import Cancelled
 from attention_katas.verdict import data as v
 from attention_katas.watch.saves import CHANGED, Save
 from attention_katas.watch.session import Session
@@ -44,10 +44,10 @@ class FakeBench:
             outcomes[0] = v.PASSED
         if "right" in submission.source:
             outcomes = [v.PASSED] * 3
-        verdict = blank(submission.kata, v.FAILED, submission.file, "values differ")
+        verdict = blank(submission.kata, v.FAILED, submission.file)
         verdict.checks = [v.Check(t, t, o) for t, o in zip(TITLES, outcomes, strict=True)]
         if v.FAILED not in outcomes:
-            verdict.outcome, verdict.message = v.PASSED, ""
+            verdict.outcome = v.PASSED
         verdict.source_hash = submission.digest
         return verdict
 
@@ -67,7 +67,7 @@ class Watched:
     def __init__(self, root, catalog, name=None):
         self.space, _, _ = create(root, catalog)
         self.catalog, self.bench, self.news = catalog, FakeBench(), []
-        self.progress = Progress(self.space.progress_file_of())
+        self.progress = Progress(self.space.progress_file)
         self.session = Session(catalog, self.space, self.progress, self.bench, name, self._hear)
         self._changed = threading.Condition()
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention_katas.authoring import mistakes
-from attention_katas.judge.judge import load_module
+from attention_katas.judge.modules import load_module
 from attention_katas.packs.catalog import load_catalog
 from attention_katas.sandbox.fake_device import CLAIM, FakeDeviceTensor, fake_device
 from rewrite.respell import STYLES, plain, respell

@@ -47,7 +47,6 @@ def markdown(verdicts: Sequence[v.Verdict], on: date) -> str:
             f"| {verdict.kata} | {verdict.outcome} | {checks} | {verdict.device} "
             f"| {verdict.seed} | {source} |"
         )
-    held = next((verdict.locks for verdict in verdicts if verdict.locks), [])
-    return "\n".join(
-        [*lines, "", f"Judged by {versions}.", "", f"Locks: {', '.join(held) or 'none'}.", ""]
-    )
+    held = next((each.restrictions for each in verdicts if each.restrictions), [])
+    lines += ["", f"Judged by {versions}.", "", f"Restrictions: {', '.join(held) or 'none'}.", ""]
+    return "\n".join(lines)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from dataclasses import dataclass
 
 from attention_katas import __version__
 from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.precheck import read_submission
 from attention_katas.sandbox.start import start_workers
-from attention_katas.service.local import Job, hidden_paths, run
+from attention_katas.service import open_service, verdict_of
+from attention_katas.service.local import hidden_paths
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 
 @dataclass(frozen=True)
@@ -41,24 +45,33 @@ def examine(catalog: Catalog) -> list[Finding]:
     findings = [
         Finding("attention-katas", True, __version__),
         Finding("python", sys.version_info >= (3, 10), version),
-        Finding("katas", bool(catalog.ready), f"{len(catalog.ready)} ready in {catalog.folder}"),
+        Finding("katas", bool(catalog.ready), _packs(catalog)),
+        *(Finding("pack", False, refusal.message, False) for refusal in catalog.refusals),
     ]
     if not catalog.ready:
         return findings
     kata = catalog.ready[-1]
     try:
-        verdict = run(catalog, [Job(kata, kata.reference, kata.reference.name)], device="auto")[0]
+        reading = read_submission(catalog, kata, kata.reference, kata.reference.name)
+        with contextlib.closing(open_service(catalog, [kata], cold=True)) as service:
+            verdict = verdict_of(service, reading)
     except (KataError, ImportError) as error:
         return [*findings, Finding("judge", False, str(error))]
-    said = f": {verdict.message}" if verdict.message else ""
-    detail = f"the {kata.name} reference: {verdict.outcome}{said}"
+    why = words.verdict(verdict)
+    detail = f"the {kata.name} reference: {verdict.outcome}{f': {why}' if why else ''}"
     findings.append(Finding("torch", True, f"{verdict.versions['torch']}, on {verdict.device}"))
     findings.append(Finding("judge", verdict.outcome == v.PASSED, detail))
     for lock, why in LOCKS.items():
-        held = lock in verdict.locks
-        words = "holds" if held else "not on this system"
-        findings.append(Finding(lock, held, f"{words} ({why})", False))
+        held = lock in verdict.restrictions
+        state = "holds" if held else "not on this system"
+        findings.append(Finding(lock, held, f"{state} ({why})", False))
     return [*findings, *_tried(catalog, kata, verdict.device)]
+
+
+def _packs(catalog: Catalog) -> str:
+    """How many katas are ready, and in which folders."""
+    folders = ", ".join(str(pack.folder) for pack in catalog.packs)
+    return f"{len(catalog.ready)} ready in {folders}" if folders else "there are no packs"
 
 
 def _tried(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
@@ -78,10 +91,11 @@ def _tried(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
         abi = landlock.version()
         shut += f" (Landlock {abi})" if abi else " (no Landlock)"
         findings.append(Finding("locks", not open_ones, shut, False))
-        bans = tuple(sorted({family for one in catalog.ready for family in one.banned}))
+        bans = tuple(dict.fromkeys(family for each in catalog.ready for family in each.banned))
         try:
             count = ban_check.check(workers, bans, ban_check.SHORT, ban_check.FULL, ban_check.SLOW)
-            shut = f"{count} routes to {' and '.join(bans)} tried, none is open"
+            names = " and ".join(family.name for family in bans)
+            shut = f"{count} routes to {names} tried, none is open"
             findings.append(Finding("bans", True, shut))
         except CouldNotGrade as error:
             findings.append(Finding("bans", False, error.message))

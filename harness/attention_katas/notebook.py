@@ -20,17 +20,18 @@ import io
 import json
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attention_katas.errors import KataError, NoSuchKata
 from attention_katas.packs.catalog import Kata, load_catalog
 from attention_katas.packs.precheck import read_submission
-from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import create
-from attention_katas.service.judge_service import Bench, open_service
+from attention_katas.service import JudgeService, open_service, verdict_of
 from attention_katas.verdict import data as v
+
+if TYPE_CHECKING:
+    from attention_katas.lab.panels import Panel
 
 WIDTH = 88
 # A function alone has lost the imports of the cells above it.
@@ -62,7 +63,7 @@ class Result:
             legacy_windows=False,
         )
         step = "on to the next kata" if self.verdict.outcome == v.PASSED else AGAIN
-        Screen(console).verdict(replace(self.verdict, next_step=step), self._kata, "")
+        Screen(console).verdict(self.verdict, self._kata, step=step)
         return console
 
     def __repr__(self) -> str:
@@ -79,7 +80,7 @@ class NotebookSession:
         self.catalog = load_catalog()
         self._folder = tempfile.TemporaryDirectory(prefix="kata-notebook-")
         self.space, _, _ = create(Path(self._folder.name), self.catalog)
-        self._bench: Bench | None = None
+        self._service: JudgeService | None = None
         self._live: Any = None
         self._processes: Any = None
         self._tells: list[Callable[[dict[str, Any]], None]] = []
@@ -92,15 +93,14 @@ class NotebookSession:
         path = self.space.path(kata)
         path.write_text(source, encoding="utf-8")
         self._changed(kata.file)
-        found = read_submission(self.catalog, kata, path, kata.file)
-        if isinstance(found, Submission):
-            self._bench = self._bench or open_service(self.catalog, "cpu")
-            found = self._bench.judge(found)
+        reading = read_submission(self.catalog, kata, path, kata.file)
+        self._service = self._service or open_service(self.catalog, device="cpu")
+        verdict = verdict_of(self._service, reading)
         from attention_katas.lab.judging import told
 
-        self.verdicts[kata.name] = told(found, kata)
+        self.verdicts[kata.name] = told(verdict, kata)
         self._tell({"event": "verdict", **self.verdicts[kata.name]})
-        return Result(found, kata)
+        return Result(verdict, kata)
 
     def kata_of(self, function: str) -> Kata:
         """The kata that asks for this function. Raises NoSuchKata."""
@@ -116,7 +116,7 @@ class NotebookSession:
         if tell not in self._tells:
             self._tells.append(tell)
         verdicts = list(self.verdicts.values())
-        tell(greeting(self.catalog, self.space, self.generation, verdicts))
+        tell(greeting(self.catalog, self.space, self._panels(), self.generation, verdicts))
 
     def leave(self, tell: Callable[[dict[str, Any]], None]) -> None:
         """That widget is closed."""
@@ -127,13 +127,19 @@ class NotebookSession:
         """One question of a widget, answered here and now: a kernel has one thread for us."""
         from attention_katas.lab.engine import answer
         from attention_katas.lab.functions import LiveFunctions, Processes
-        from attention_katas.lab.panels import QUICK, SLOW
         from attention_katas.service.local import hidden_paths
 
         if self._live is None:
             self._processes = Processes(hidden_paths(self.catalog))
             self._live = LiveFunctions(self.catalog, self.space, self._processes)
-        return answer(self._live, {**QUICK, **SLOW}, request)
+        answers = {panel.name: panel.answer for panel in self._panels()}
+        return answer(self._live, answers, request)
+
+    def _panels(self) -> list[Panel]:
+        """The pictures that a widget can draw: those of packs come from the lab's server alone."""
+        from attention_katas.lab.panels import panels_of
+
+        return [panel for panel in panels_of(self.catalog) if panel.script is None]
 
     def _changed(self, file: str) -> None:
         from attention_katas.lab.lab import katas_of
@@ -153,10 +159,10 @@ class NotebookSession:
                 self.leave(tell)
 
     def close(self) -> None:
-        for each in (self._live, self._processes, self._bench):
+        for each in (self._live, self._processes, self._service):
             if each is not None:
                 each.close()
-        self._live = self._processes = self._bench = None
+        self._live = self._processes = self._service = None
         self._folder.cleanup()
 
 

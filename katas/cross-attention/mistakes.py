@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from attention_katas.authoring.mistakes import convention, formula, harmless, mistake
-from attention_katas.masked_softmax import (
+from shared.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,
     even_softmax,
@@ -140,8 +140,8 @@ def _cross(
 
 
 @mistake(
-    "reads itself: keys and values come from x too",
-    question="Who asks, and who answers? Where in your code does the context come in?",
+    "takes the keys and values from x, not from the context (self-attention)",
+    question="Which of x and context gives the queries, and which the keys and values?",
     hint="Where to look",
 )
 def reads_itself(x, context, weights, num_heads, keep=None):
@@ -149,8 +149,8 @@ def reads_itself(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "exchanges the roles: the context asks and x answers",
-    question="The translation reads the source. Which of the two has the questions?",
+    "swaps the roles: queries from the context, keys and values from x",
+    question="A translation reads its source. Which of the two gives the queries?",
     hint="Where to look",
 )
 def roles_exchanged(x, context, weights, num_heads, keep=None):
@@ -159,7 +159,7 @@ def roles_exchanged(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes the values from x",
-    question="You compare with the context. What do you hand over?",
+    question="Your keys come from the context. Where do your values come from?",
     hint="Where to look",
 )
 def values_from_x(x, context, weights, num_heads, keep=None):
@@ -168,7 +168,7 @@ def values_from_x(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes the keys from x",
-    question="You hand over the context. With whom do you compare?",
+    question="Your values come from the context. Where do your keys come from?",
     hint="Where to look",
 )
 def keys_from_x(x, context, weights, num_heads, keep=None):
@@ -177,16 +177,17 @@ def keys_from_x(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes the queries from the context",
-    question="The translation reads the source. Which of the two has the questions?",
+    question="A translation reads its source. Which of the two gives the queries?",
     hint="Where to look",
+    shows="rows",
 )
 def queries_from_context(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, asks="context")
 
 
 @mistake(
-    "exchanges the projections of key and value",
-    question="What is compared, and what is handed over?",
+    "swaps the projections of keys and values",
+    question="Which of the two is compared with the queries, and which is blended?",
     hint="Almost there",
 )
 def key_and_value_exchanged(x, context, weights, num_heads, keep=None):
@@ -194,17 +195,18 @@ def key_and_value_exchanged(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "exchanges the projections of query and key",
-    question="Which of the two asks, and which one answers?",
+    "swaps the projections of queries and keys",
+    question="Which projection belongs to the queries, and which to the keys?",
     hint="Almost there",
+    shows="rows",
 )
 def query_and_key_exchanged(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, names="kqv")
 
 
 @mistake(
-    "hands over what it compares: keys and values are one",
-    question="What is compared, and what is handed over?",
+    "uses the key projection for the values too: keys and values are equal",
+    question="Which of the two is compared with the queries, and which is blended?",
     hint="Almost there",
 )
 def one_projection_for_keys_and_values(x, context, weights, num_heads, keep=None):
@@ -212,8 +214,10 @@ def one_projection_for_keys_and_values(x, context, weights, num_heads, keep=None
 
 
 @mistake(
-    "masks the future, where there is none",
-    question="The source is finished. Which of its words would be in the future?",
+    "applies a causal mask, though cross-attention has none",
+    question=(
+        "The whole source is known before the translation starts. Is any word of it in the future?"
+    ),
     hint="Whose padding",
 )
 def causal_for_no_reason(x, context, weights, num_heads, keep=None):
@@ -222,17 +226,19 @@ def causal_for_no_reason(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "ignores the padding of the context",
-    question="Add ten padding words to the source; should the translation change?",
+    question="Add ten padding words to the source. Should the translation change?",
     hint="Whose padding",
+    shows="nothing",
 )
 def ignores_padding(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, None)
 
 
 @mistake(
-    "raises something else than ValueError when the heads cannot share the width",
-    question="Which error does the contract ask for when the heads cannot share the width?",
+    "does not raise ValueError when num_heads does not divide the width",
+    question="Which error does the contract ask for when num_heads does not divide the width?",
     hint="Almost there",
+    shows="nothing",
 )
 def unchecked(x, context, weights, num_heads, keep=None):
     def split(t, heads):
@@ -242,18 +248,20 @@ def unchecked(x, context, weights, num_heads, keep=None):
 
 
 @convention(
-    "reads keep the other way round: True as padding",
-    contract="In this kata True means a real position, that may be attended to.",
+    "reads keep inverted: True as padding",
+    contract="In this kata True marks a real position, which may be attended to.",
     hint="Whose padding",
+    shows="nothing",
 )
 def keep_inverted(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, None if keep is None else ~keep)
 
 
 @mistake(
-    "lays the padding along the queries",
-    question="Along which axis of the scores do the positions of the context stand?",
+    "applies the padding mask to the queries instead of the keys",
+    question="Which axis of the scores belongs to the positions of the context?",
     hint="Whose padding",
+    shows="nothing",
 )
 def padding_on_queries(x, context, weights, num_heads, keep=None):
     return _cross(
@@ -267,8 +275,8 @@ def padding_on_queries(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "lays the padding along the queries",
-    question="Along which axis of the scores do the positions of the context stand?",
+    "applies the padding mask to the queries instead of the keys",
+    question="Which axis of the scores belongs to the positions of the context?",
     hint="Whose padding",
     same_as="padding-on-queries",
 )
@@ -285,7 +293,9 @@ def padding_cut_to_queries(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "cuts the context to the length of x",
-    question="The source has words left when the translation ends. Who reads those?",
+    question=(
+        "The source may be longer than the translation. Who reads the last words of the source?"
+    ),
     hint="Two lengths, two widths",
 )
 def context_cut(x, context, weights, num_heads, keep=None):
@@ -310,7 +320,7 @@ def split_by_query_length(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "merges by the length of the context",
-    question="How many rows has the result, and from which tensor did you read that number?",
+    question="How many rows does the result have, and from which tensor did you read that number?",
     hint="Two lengths, two widths",
 )
 def merge_by_context_length(x, context, weights, num_heads, keep=None):
@@ -321,7 +331,7 @@ def merge_by_context_length(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "splits by a view: positions and heads are mixed",
+    "splits with a reshape alone: positions and heads are mixed",
     question="Can a reshape move the heads in front of the positions?",
     hint="Almost there",
 )
@@ -330,17 +340,18 @@ def splits_by_view(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "merges by a reshape, without moving an axis",
-    question="After the reshape, does row t still hold what belongs to position t?",
+    "merges with a reshape alone: positions and heads are mixed",
+    question="After the reshape, does row t still hold the entries of position t?",
     hint="Almost there",
+    shows="rows",
 )
 def merges_by_view(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, merge=_unview)
 
 
 @convention(
-    "deals the entries out like cards: head h gets h, h+H, h+2H, ...",
-    contract="In this kata head h gets a slice of neighbours, as in multihead.",
+    "interleaves the heads: head h gets the entries h, h+H, h+2H, ...",
+    contract="In this kata head h gets a contiguous slice, as in multihead.",
     hint="Almost there",
 )
 def heads_dealt(x, context, weights, num_heads, keep=None):
@@ -360,8 +371,9 @@ def one_head(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "takes the softmax over the queries",
-    question="Each query asks for a mixture of the context; along which axis is that?",
+    question="For each query the weights over the context sum to 1. Which axis is that?",
     hint="Almost there",
+    shows="rows",
 )
 def softmax_over_queries(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, dim=-2)
@@ -378,7 +390,7 @@ def softmax_over_heads(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "has no softmax",
-    question="Can a share be negative?",
+    question="Can a weight be negative?",
     hint="Almost there",
 )
 def without_softmax(x, context, weights, num_heads, keep=None):
@@ -386,8 +398,8 @@ def without_softmax(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "divides by the head's width, not by its root",
-    question="Without the root, where do all weights go as heads get wider?",
+    "divides by the width of a head, not by its square root",
+    question="Without the square root, what happens to the weights as the heads get wider?",
     hint="Almost there",
 )
 def divides_by_width(x, context, weights, num_heads, keep=None):
@@ -396,7 +408,7 @@ def divides_by_width(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "does not scale the scores",
-    question="How far apart are the scores, and what does softmax make of a row of such numbers?",
+    question="How large is the spread of the scores, and what does softmax do with such a row?",
     hint="Almost there",
 )
 def no_scale(x, context, weights, num_heads, keep=None):
@@ -404,10 +416,8 @@ def no_scale(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "scales by the whole width",
-    question=(
-        "How many products does one score sum up: those of the whole width, or those of one head?"
-    ),
+    "scales by the whole width D instead of the width of one head",
+    question="How many products does one score sum: those of the whole width, or of one head?",
     hint="Almost there",
 )
 def scales_by_model_width(x, context, weights, num_heads, keep=None):
@@ -416,7 +426,7 @@ def scales_by_model_width(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "scales by the width of the context",
-    question="How long are the two vectors that meet in a score?",
+    question="How long are the two vectors whose dot product is one score?",
     hint="Two lengths, two widths",
 )
 def scales_by_context_width(x, context, weights, num_heads, keep=None):
@@ -436,7 +446,7 @@ def scales_by_length(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "forgets the output projection",
-    question="Where do the heads learn of each other?",
+    question="Which step mixes the outputs of the heads?",
     hint="Almost there",
 )
 def no_output_projection(x, context, weights, num_heads, keep=None):
@@ -478,8 +488,8 @@ def projections_not_transposed(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "does not attend at all: adds the mean of the context",
-    question="Ask two different questions of the same context. Do you get two different answers?",
+    "does not attend: returns the projected mean of the context",
+    question="Change x and keep the context. Does your result change?",
     hint="Where to look",
 )
 def no_attention(x, context, weights, num_heads, keep=None):
@@ -490,8 +500,8 @@ def no_attention(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "blends the context evenly, whatever x asks",
-    question="Ask two different questions of the same context. Do you get two different answers?",
+    "gives every key of the context the same weight, whatever x is",
+    question="Change x and keep the context. Does your result change?",
     hint="Where to look",
 )
 def no_questions(x, context, weights, num_heads, keep=None):
@@ -500,17 +510,19 @@ def no_questions(x, context, weights, num_heads, keep=None):
 
 @convention(
     "gives NaN where all of the context is padding",
-    contract="In this kata a query that nothing is allowed to blends nothing: b_o comes out.",
+    contract="In this kata a query whose keys are all masked gets a blend of zeros, so b_o.",
     hint="Whose padding",
+    shows="nothing",
 )
 def nan_without_keys(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=nan_softmax)
 
 
 @mistake(
-    "leaves weight in rows that have no key",
-    question="What should a query with nobody to listen to receive?",
+    "gives weight to keys in rows whose keys are all masked",
+    question="What should a query receive when all of its keys are masked?",
     hint="Whose padding",
+    shows="nothing",
 )
 def uniform_without_keys(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=uniform_softmax)
@@ -518,7 +530,9 @@ def uniform_without_keys(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "masks after the softmax and does not renormalise",
-    question="Hidden keys have already taken their share; who gets it back?",
+    question=(
+        "The masked keys have already taken part of the sum. Do the other weights still sum to 1?"
+    ),
     hint="Whose padding",
 )
 def masks_late(x, context, weights, num_heads, keep=None):
@@ -529,14 +543,15 @@ def masks_late(x, context, weights, num_heads, keep=None):
     "gives padded keys a score of 0",
     question="What does the exponential turn a score of 0 into?",
     hint="Whose padding",
+    shows="nothing",
 )
 def zero_scores(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=zero_fill_softmax)
 
 
 @mistake(
-    "adds the 0/1 mask to the scores",
-    question="You add 0 to the scores of hidden keys. What have they lost by that?",
+    "adds the mask itself (0 and 1) to the scores",
+    question="You add 0 to the scores of masked keys. Does that lower their weights to 0?",
     hint="Whose padding",
 )
 def adds_the_mask(x, context, weights, num_heads, keep=None):
@@ -544,16 +559,17 @@ def adds_the_mask(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
+    shows="overflow",
 )
 def no_maximum(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=no_maximum_softmax)
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
     same_as="no-maximum",
@@ -563,7 +579,7 @@ def no_maximum_unguarded(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     hint="Almost there",
     same_as="no-maximum",
@@ -573,18 +589,20 @@ def no_maximum_late(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "cuts the context off from the graph",
-    question="Should the encoder hear about the loss?",
+    "detaches the context from the graph",
+    question="Should the gradient of the loss reach the encoder?",
     hint="Almost there",
+    shows="gradient",
 )
 def context_detached(x, context, weights, num_heads, keep=None):
     return _cross(x, context.detach(), weights, num_heads, keep)
 
 
 @mistake(
-    "always answers in float32",
-    question="Which dtype had the inputs, and which has your answer?",
+    "always returns float32",
+    question="Which dtype do the inputs have, and which does your result have?",
     hint="Almost there",
+    shows="nothing",
 )
 def always_float32(x, context, weights, num_heads, keep=None):
     wide = {n: w.float() for n, w in weights.items()}
@@ -593,18 +611,20 @@ def always_float32(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "keeps dropout on",
-    question="Call your function twice. Should the answers differ?",
+    question="Call your function twice. Should the results differ?",
     hint="Almost there",
     random=True,
+    shows="nothing",
 )
 def drops_at_random(x, context, weights, num_heads, keep=None):
     return F.dropout(_cross(x, context, weights, num_heads, keep), 0.3, True)
 
 
 @mistake(
-    "makes a mask on the default device",
-    question="On which device does a tensor live that you make from nothing?",
+    "creates a mask on the default device",
+    question="On which device does torch create a tensor when you name no device?",
     hint="Whose padding",
+    shows="nothing",
 )
 def default_device(x, context, weights, num_heads, keep=None):
     return _cross(
@@ -618,8 +638,8 @@ def default_device(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "hides with a number that real scores can undercut, such as -10000",
-    question='Is your "very small" smaller than everything a model can produce?',
+    "masks with a number that real scores can fall below, such as -10000",
+    question="Is your number lower than every score that a model can produce?",
     hint="Whose padding",
 )
 def fill_too_weak(x, context, weights, num_heads, keep=None):
@@ -627,17 +647,18 @@ def fill_too_weak(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "hides with a number that half precision cannot hold, such as -1e9",
-    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    "masks with a number that half precision cannot hold, such as -1e9",
+    question="What is the lowest number of your dtype, and which value exists in every dtype?",
     hint="Whose padding",
+    shows="nothing",
 )
 def fill_does_not_fit(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=billion_fill_softmax)
 
 
 @mistake(
-    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     hint="Whose padding",
 )
 def renormalises_late(x, context, weights, num_heads, keep=None):
@@ -645,8 +666,8 @@ def renormalises_late(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     hint="Whose padding",
     same_as="renormalises-late",
 )
@@ -656,7 +677,7 @@ def renormalises_late_unguarded(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     hint="Whose padding",
 )
 def epsilon(x, context, weights, num_heads, keep=None):
@@ -664,8 +685,8 @@ def epsilon(x, context, weights, num_heads, keep=None):
 
 
 @mistake(
-    "subtracts a maximum that a hidden key may hold",
-    question="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    "subtracts a maximum that includes the masked keys",
+    question="Which key has the exponential 1 when the highest score of a row is masked?",
     hint="Whose padding",
     same_as="renormalises-late",
 )
@@ -675,8 +696,9 @@ def hidden_maximum(x, context, weights, num_heads, keep=None):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    question="What becomes of a row that lies 1000 below the highest score of another row?",
+    question="What happens to a row that lies 1000 below the highest score of another row?",
     hint="Whose padding",
+    shows="rows",
 )
 def one_maximum(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=one_maximum_softmax)
@@ -686,12 +708,13 @@ def one_maximum(x, context, weights, num_heads, keep=None):
     "adds a mask in float32 to scores of another dtype",
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     hint="Whose padding",
+    shows="nothing",
 )
 def wide_mask(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=wide_mask_softmax)
 
 
-@harmless("goes through the heads one at a time")
+@harmless("loops over the heads")
 def one_head_at_a_time(x, context, weights, num_heads, keep=None):
     if x.size(-1) % num_heads:
         raise ValueError("no")
@@ -720,7 +743,7 @@ def einsums(x, context, weights, num_heads, keep=None):
     )
 
 
-@harmless("fills with the lowest number and clears rows without keys")
+@harmless("masks with the lowest number and clears rows whose keys are all masked")
 def lowest_number(x, context, weights, num_heads, keep=None):
     q = _split(_project(x, weights, "q"), num_heads)
     k, v = (_split(_project(context, weights, name), num_heads) for name in "kv")
@@ -731,13 +754,13 @@ def lowest_number(x, context, weights, num_heads, keep=None):
     return _project((attention @ v).transpose(1, 2).flatten(2), weights, "o")
 
 
-@harmless("leaves the key's bias out: it cancels in softmax")
+@harmless("leaves out the bias of the keys: it cancels in softmax")
 def no_key_bias(x, context, weights, num_heads, keep=None):
     bare = {**weights, "b_k": torch.zeros_like(weights["b_k"])}
     return _cross(x, context, bare, num_heads, keep)
 
 
-@harmless("goes through the queries one at a time")
+@harmless("loops over the queries")
 def one_query_at_a_time(x, context, weights, num_heads, keep=None):
     rows = [_cross(x[:, i : i + 1], context, weights, num_heads, keep) for i in range(x.size(1))]
     return torch.cat(rows, 1)

@@ -1,4 +1,4 @@
-"""What the diagnosis asks about cross-attention."""
+"""Probes and symptoms of cross-attention: the calls that the diagnosis makes."""
 
 import torch
 
@@ -10,16 +10,16 @@ KEEP = torch.tensor([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0], [1, 1, 1, 1, 1]]).bool()
 EMPTY = torch.tensor([[0, 0, 0, 0, 0], [0, 1, 0, 1, 0], [1, 1, 1, 1, 1]]).bool()
 
 
-def _layer(draw, width, other, dtype=None):
-    found = {}
+def _layer(draw, width, context_width, dtype=None):
+    layer = {}
     for name in NAMES:
-        inner = other if name in ("w_k", "w_v") else width
-        found[name] = (
+        inner = context_width if name in ("w_k", "w_v") else width
+        layer[name] = (
             draw(width, inner, dtype=dtype, spread=inner**-0.5)
             if name[0] == "w"
             else draw(width, dtype=dtype, spread=0.5)
         )
-    return found
+    return layer
 
 
 @probe("cross_attention")
@@ -76,7 +76,7 @@ def queries_far_apart(draw):
 
 @probe("cross_attention")
 def all_scores_high(draw):
-    """Raw exponentials overflow everywhere; one maximum for all would do."""
+    """Scores whose exponentials all overflow; one maximum for the whole tensor avoids that."""
     layer = _layer(draw, 8, 6)
     layer["b_q"], layer["b_k"] = layer["b_q"] / 9 + 3, layer["b_k"] + 400
     layer["w_q"] = layer["w_q"] / 9
@@ -121,9 +121,9 @@ def a_width_that_does_not_divide(draw):
 
 @symptom("cross_attention")
 def ordinary_inputs(f, draw):
-    odd = broken(f(draw(1, 4, 8), draw(1, 4, 8), _layer(draw, 8, 8), 2))
-    if odd:
-        return f"for ordinary inputs, {odd} outputs are no finite numbers"
+    count = broken(f(draw(1, 4, 8), draw(1, 4, 8), _layer(draw, 8, 8), 2))
+    if count:
+        return f"for ordinary inputs, {count} outputs are not finite"
 
 
 @symptom("cross_attention")
@@ -131,7 +131,7 @@ def depends_on_the_context(f, draw):
     x, layer = draw(1, 4, 8), _layer(draw, 8, 8)
     out = f(x, draw(1, 4, 8), layer, 2)
     if not broken(out) and close(out, f(x, draw(1, 4, 8), layer, 2)):
-        return "another context gives the same result"
+        return "the outputs do not depend on the context"
 
 
 @symptom("cross_attention")
@@ -139,7 +139,7 @@ def depends_on_the_question(f, draw):
     context, layer = draw(1, 4, 8), _layer(draw, 8, 8)
     out = f(draw(1, 4, 8), context, layer, 2)
     if not broken(out) and close(out, f(draw(1, 4, 8), context, layer, 2)):
-        return "the outputs are equal for any query"
+        return "the outputs do not depend on x"
 
 
 @symptom("cross_attention")
@@ -149,15 +149,18 @@ def ten_more_of_padding(f, draw):
     longer = torch.cat([context, draw(1, 10, 8)], 1)
     after = f(x, longer, layer, 2, torch.arange(14)[None] < 4)
     if not close(after, before):
-        _at, mine, was = furthest(after, before)
-        return f"adding 10 padding positions moves an output from {was:.3g} to {mine:.3g}"
+        _index, actual, expected = furthest(after, before)
+        return (
+            "adding 10 padding positions to the context changes an output "
+            f"from {expected:.3g} to {actual:.3g}"
+        )
 
 
 @symptom("cross_attention")
 def order_of_the_context(f, draw):
     x, context, layer = draw(1, 4, 8), draw(1, 4, 8), _layer(draw, 8, 8)
     if not close(f(x, context.flip(1), layer, 2), f(x, context, layer, 2)):
-        return "reordering the context moves the outputs"
+        return "reordering the context changes the outputs"
 
 
 @symptom("cross_attention")
@@ -167,7 +170,7 @@ def queries_are_apart(f, draw):
     x = x.clone()
     x[:, 3] += 1
     if not close(f(x, context, layer, 2)[:, :3], before[:, :3]):
-        return "changing query 3 moves the outputs of other queries"
+        return "changing query 3 changes the outputs of other queries"
 
 
 @symptom("cross_attention")
@@ -176,26 +179,26 @@ def reads_its_weights(f, draw):
     before = f(x, context, layer, 2)
     for name in NAMES:
         if name != "b_k" and close(f(x, context, {**layer, name: layer[name] + 1}, 2), before):
-            return f"{name} has no influence on the result"
+            return f"the result does not depend on {name}"
 
 
 @symptom("cross_attention")
 def constant_values(f, draw):
-    """Whatever the weights are, the blend of equal values is that value."""
+    """A blend of equal values is that value, whatever the weights."""
     layer = _layer(draw, 8, 8)
     layer["w_v"] = layer["w_v"] * 0
     layer["w_o"], layer["b_o"] = torch.eye(8, dtype=layer["w_o"].dtype), layer["b_o"] * 0
     right = layer["b_v"]
     out = f(draw(1, 4, 8), draw(1, 4, 8), layer, 2)
     if not close(out, right.expand(out.shape)):
-        return "with w_v = 0 every value is b_v, and so should every blend be; yours is not"
+        return "with w_v = 0 every value is b_v, so every blend should be b_v; yours is not"
 
 
 @symptom("cross_attention")
 def batch_is_apart(f, draw):
     x, context, layer = draw(3, 4, 8), draw(3, 4, 8), _layer(draw, 8, 8)
     if not close(f(x[1:2], context[1:2], layer, 2), f(x, context, layer, 2)[1:2]):
-        return "a sequence alone gives another result than in a batch"
+        return "a sequence gives different results alone and in a batch"
 
 
 @symptom("cross_attention")
@@ -203,13 +206,13 @@ def empty(f, draw):
     layer = _layer(draw, 8, 8)
     out = f(draw(1, 4, 8), draw(1, 4, 8), layer, 2, torch.zeros(1, 4, dtype=torch.bool))
     if not close(out, layer["b_o"].expand(out.shape)):
-        shown = "NaN" if bool(out.isnan().any()) else "something else"
-        return f"where all of the context is padding, {shown} comes out instead of b_o"
+        value = "NaN" if bool(out.isnan().any()) else "something else"
+        return f"where all of the context is padding, the output is {value} instead of b_o"
 
 
 @symptom("cross_attention")
 def large_scores_survive(f, draw):
     out = f(draw(1, 4, 8) * 100, draw(1, 4, 8) * 100, _layer(draw, 8, 8), 2)
-    odd = broken(out)
-    if odd:
-        return f"for scores in the thousands, {odd} outputs are no finite numbers"
+    count = broken(out)
+    if count:
+        return f"for scores in the thousands, {count} outputs are not finite"

@@ -42,13 +42,13 @@ def plain(draw):
 
 
 def test_attention_alone(solution, draw, agree, plain):
-    """Every query blends the context (projections that change nothing)"""
+    """Every query blends the values of the context (identity projections)"""
     x, context = draw(2, 3, 8), draw(2, 5, 6)
     agree(solution.cross_attention, x, context, plain(8, 6), 2, gradients=False)
 
 
 def test_a_longer_context(solution, draw, agree, layer):
-    """Reads a context that is longer than the sequence that asks"""
+    """Accepts a context that is longer than x"""
     agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2)
     agree(solution.cross_attention, draw(1, 3, 8), draw(1, 4, 10), layer(8, 10), 4)
     backwards = dict(reversed(layer(8, 6).items()))
@@ -56,7 +56,7 @@ def test_a_longer_context(solution, draw, agree, layer):
 
 
 def test_a_shorter_context(solution, draw, agree, layer):
-    """Reads a context that is shorter, down to a single position"""
+    """Accepts a context that is shorter than x, down to a single position"""
     agree(solution.cross_attention, draw(2, 5, 8), draw(2, 3, 6), layer(8, 6), 4)
     agree(solution.cross_attention, draw(2, 5, 8), draw(2, 1, 10), layer(8, 10), 2)
     agree(solution.cross_attention, draw(2, 1, 8), draw(2, 5, 10), layer(8, 10), 2)
@@ -64,7 +64,7 @@ def test_a_shorter_context(solution, draw, agree, layer):
 
 
 def test_all_sizes_equal(solution, draw, agree, layer):
-    """Is right, too, when both sequences have the same length and width"""
+    """Is also right when both sequences have the same length and width"""
     agree(solution.cross_attention, draw(4, 4, 16), draw(4, 4, 16), layer(16, 16), 4)
     agree(solution.cross_attention, draw(2, 5, 8), draw(2, 5, 8), layer(8, 8), 2)
 
@@ -76,7 +76,7 @@ def test_other_numbers_of_heads(solution, draw, agree, layer):
 
 
 def test_padding_of_the_context(solution, draw, agree, layer):
-    """Reads no padding of the context"""
+    """Gives padding of the context weight zero"""
     keep = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [0, 1, 0, 1, 1]]).bool()
     agree(solution.cross_attention, draw(3, 4, 8), draw(3, 5, 6), layer(8, 6), 2, keep)
     agree(solution.cross_attention, draw(3, 5, 8), draw(3, 5, 6), layer(8, 6), 4, keep=keep)
@@ -84,7 +84,7 @@ def test_padding_of_the_context(solution, draw, agree, layer):
 
 
 def test_an_empty_context(solution, draw, agree, layer):
-    """Gives b_o, and finite gradients, where all of the context is padding"""
+    """Gives b_o and finite gradients where all of the context is padding"""
     keep = torch.tensor([[0, 0, 0, 0, 0], [1, 0, 1, 1, 0]]).bool()
     agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2, keep=keep)
     agree(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2, keep & False)
@@ -92,27 +92,27 @@ def test_an_empty_context(solution, draw, agree, layer):
 
 @pytest.mark.law("cross_attention")
 def test_a_width_that_does_not_divide(solution, draw, layer, refuses):
-    """Raises ValueError when the heads cannot share the width"""
+    """Raises ValueError when num_heads does not divide the width"""
     refuses(solution.cross_attention, ValueError, draw(2, 3, 9), draw(2, 5, 6), layer(9, 6), 2)
     refuses(solution.cross_attention, ValueError, draw(2, 3, 4), draw(2, 5, 6), layer(4, 6), 8)
     refuses(solution.cross_attention, ValueError, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 3)
 
 
 def test_large_scores(solution, draw, agree, layer):
-    """Survives scores in the thousands"""
+    """Stays finite for scores in the thousands"""
     x, context = draw(2, 3, 8, spread=120.0), draw(2, 5, 6, spread=120.0)
     agree(solution.cross_attention, x, context, layer(8, 6), 2, gradients=False, tolerance=2e-2)
 
 
 def test_loud_padding(solution, draw, agree, layer):
-    """Padding may be thousands of times louder than the context, and goes unheard"""
+    """Masks padding that is thousands of times larger than the context"""
     keep = torch.tensor([[1, 1, 1, 0, 0], [0, 1, 1, 1, 0]]).bool()
     context = draw(2, 5, 6) * torch.where(keep, 1.0, 5000.0)[..., None]
     agree(solution.cross_attention, draw(2, 3, 8), context, layer(8, 6), 2, keep, tolerance=1e-3)
 
 
 def test_very_low_scores(solution, draw, agree, layer):
-    """Scores of the context may be lower than any number you thought of"""
+    """Scores that are not masked may be very low"""
     # Entries of q near 3 and of k near -20000: scores near -120000, a few apart.
     weights = layer(8, 6)
     weights["b_q"], weights["b_k"] = weights["b_q"] / 9 + 3, weights["b_k"] - 2e4
@@ -131,7 +131,7 @@ def test_very_low_scores(solution, draw, agree, layer):
 
 
 def test_heads_far_apart(solution, draw, agree, layer):
-    """Heads may lie far apart"""
+    """Scores of different heads may be far apart"""
     weights = layer(8, 6)
     weights["b_q"], weights["b_k"] = weights["b_q"] + 9, weights["b_k"].clone()
     weights["b_k"][4:] -= 300
@@ -140,7 +140,7 @@ def test_heads_far_apart(solution, draw, agree, layer):
 
 
 def test_other_dtypes(solution, draw, agree, layer, dtypes):
-    """Keeps the dtype of its inputs, in half precision too"""
+    """Returns the dtype of its inputs, also in half precision"""
     for dtype in dtypes:
         x, context = draw(2, 3, 8, dtype=dtype), draw(2, 5, 6, dtype=dtype)
         agree(solution.cross_attention, x, context, layer(8, 6, dtype), 2)
@@ -150,7 +150,7 @@ def test_other_dtypes(solution, draw, agree, layer, dtypes):
 
 
 def test_any_memory_layout(solution, draw, agree, layer):
-    """Does not care how its inputs lie in memory"""
+    """Accepts inputs of any memory layout"""
     x, context = draw(3, 2, 8).transpose(0, 1), draw(2, 6, 5).transpose(1, 2)
     agree(solution.cross_attention, x, context, layer(8, 6), 2)
     turned = {n: w.t().contiguous().t() for n, w in layer(8, 6).items()}
@@ -159,7 +159,7 @@ def test_any_memory_layout(solution, draw, agree, layer):
 
 
 def test_a_second_call(solution, draw, agree, layer):
-    """Answers a second call, with other lengths or padding, as freshly as the first"""
+    """Keeps no state between calls of different lengths or padding"""
     for queries, keys in ((3, 5), (6, 2), (3, 5)):
         agree(solution.cross_attention, draw(2, queries, 8), draw(2, keys, 6), layer(8, 6), 2)
         keep = draw.order(keys).expand(2, keys) > 0
@@ -181,30 +181,30 @@ def test_order_of_the_context(solution, draw, layer, same):
 
 @pytest.mark.law("cross_attention")
 def test_queries_are_apart(solution, draw, layer, same):
-    """Law: one query does not hear another"""
+    """Law: queries do not affect each other"""
     x, context, weights = draw(2, 3, 8), draw(2, 5, 6), layer(8, 6)
     same(
         solution.cross_attention(x[:, 1:2], context, weights, 2),
         solution.cross_attention(x, context, weights, 2)[:, 1:2],
-        "a query alone gives another result than among others",
+        "a query gives different results alone and among other queries",
     )
 
 
 @pytest.mark.law("cross_attention")
 def test_padding_is_silent(solution, draw, layer, same):
-    """Law: what stands in padding of the context moves nothing"""
+    """Law: changing the padding of the context changes nothing"""
     x, context, weights = draw(2, 3, 8), draw(2, 5, 6), layer(8, 6)
     keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
     same(
         solution.cross_attention(x, context + 9 * (~keep)[..., None], weights, 2, keep),
         solution.cross_attention(x, context, weights, 2, keep),
-        "changing the padding moved the result",
+        "changing the padding changed the result",
     )
 
 
 @pytest.mark.law("cross_attention")
 def test_follows_the_device(solution, draw, layer, follows_device):
-    """Makes everything on the device of its inputs"""
+    """Creates every tensor on the device of its inputs"""
     follows_device(solution.cross_attention, draw(2, 3, 8), draw(2, 5, 6), layer(8, 6), 2)
     keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
     follows_device(

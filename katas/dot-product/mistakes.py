@@ -20,8 +20,9 @@ def _scores(q, k, *, turn=_last_two):
 
 @mistake(
     "reverses every axis of k, not only the last two",
-    question="With a batch in front, which two axes should change places, and which must stay?",
+    question="With a batch axis in front, which two axes should be swapped, and which must stay?",
     hint="What must stay",
+    shows="rows",
 )
 def reverses_all_axes(q, k):
     return _scores(q, k, turn=lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
@@ -37,17 +38,18 @@ def swaps_the_first_axes(q, k):
 
 
 @mistake(
-    "swaps axes 1 and 2 of k, which are the right ones only without a head axis",
-    question="If somebody adds a head axis, does axis 1 still hold the keys?",
+    "swaps axes 1 and 2 of k: right only without a head axis",
+    question="With a head axis in front, does axis 1 still hold the keys?",
     hint="What must stay",
+    shows="rows",
 )
 def counts_axes_from_the_front(q, k):
     return _scores(q, k, turn=lambda k: k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
 
 
 @mistake(
-    "reshapes k where it has to be transposed",
-    question="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    "reshapes k instead of transposing it",
+    question="Does a reshape move a key from a row to a column?",
     hint="Almost there",
 )
 def reshapes_instead_of_transposing(q, k):
@@ -55,8 +57,8 @@ def reshapes_instead_of_transposing(q, k):
 
 
 @mistake(
-    "reshapes k where it has to be transposed",
-    question="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    "reshapes k instead of transposing it",
+    question="Does a reshape move a key from a row to a column?",
     hint="Almost there",
     same_as="reshapes-instead-of-transposing",
 )
@@ -65,17 +67,18 @@ def views_instead_of_transposing(q, k):
 
 
 @mistake(
-    "multiplies the wrong way round: its rows are keys",
-    question="Take two small unequal matrices: does row i of the result belong to query i?",
+    "multiplies in the wrong order: the rows of the result are keys",
+    question="Take q and k of different lengths. Does row i of the result belong to query i?",
     hint="Which axes change places",
+    shows="rows",
 )
 def keys_times_queries(q, k):
     return _scores(k, q)
 
 
 @mistake(
-    "multiplies entry by entry instead of taking a matrix product",
-    question="Every query has to meet every key; how many numbers should one query give?",
+    "multiplies elementwise instead of taking a matrix product",
+    question="Every query is scored against every key. How many scores does one query have?",
     hint="Where to look",
 )
 def entry_by_entry(q, k):
@@ -84,7 +87,7 @@ def entry_by_entry(q, k):
 
 @mistake(
     "multiplies without transposing k",
-    question="Which axis does a matrix product add up over, and what stands there in your k?",
+    question="Which axes does a matrix product sum over, and what does that axis of your k hold?",
     hint="Which axes change places",
 )
 def no_transpose(q, k):
@@ -92,8 +95,8 @@ def no_transpose(q, k):
 
 
 @mistake(
-    "multiplies the two feature sums: no letter is shared in the einsum",
-    question="Which axis should disappear because both operands have it?",
+    "shares no index in the einsum: multiplies the two sums over features",
+    question="Which index should both operands share, so that the einsum sums over it?",
     hint="Which axes change places",
 )
 def no_shared_letter(q, k):
@@ -101,8 +104,8 @@ def no_shared_letter(q, k):
 
 
 @mistake(
-    "adds up over the positions instead of the features",
-    question="What should be left at the end: positions by positions, or features by features?",
+    "sums over the positions instead of the features",
+    question="Which shape should the result have: (positions, positions) or (features, features)?",
     hint="Where to look",
 )
 def adds_over_positions(q, k):
@@ -111,7 +114,7 @@ def adds_over_positions(q, k):
 
 @mistake(
     "compares position i only with position i",
-    question="Query 0 may look for something that key 3 has. Where do the two meet in your code?",
+    question="Where does your code compare query 0 with key 3?",
     hint="Where to look",
 )
 def only_equal_positions(q, k):
@@ -119,9 +122,10 @@ def only_equal_positions(q, k):
 
 
 @mistake(
-    "gives one score for each position: it never meets the other positions",
-    question="Every query has to meet every key; how many numbers should one query give?",
+    "gives one score per position: compares position i only with position i",
+    question="Every query is scored against every key. How many scores does one query have?",
     hint="Where to look",
+    shows="rows",
 )
 def one_score_each(q, k):
     return (q * k).sum(-1)
@@ -129,7 +133,7 @@ def one_score_each(q, k):
 
 @mistake(
     "normalises the vectors first: a cosine, not a dot product",
-    question="If a query gets twice as long, should its scores stay as they are?",
+    question="If a query becomes twice as long, should its scores stay the same?",
     hint="Where to look",
 )
 def cosine(q, k):
@@ -137,8 +141,10 @@ def cosine(q, k):
 
 
 @mistake(
-    "divides by the root of d_k as well: that is the next kata",
-    question="Read the contract again: what does this function give, and what comes only later?",
+    "also divides by the square root of d_k: that is the next kata",
+    question=(
+        "Read the contract again. What does this function return, and what comes in a later kata?"
+    ),
     hint="Where to look",
 )
 def scales_already(q, k):
@@ -146,8 +152,10 @@ def scales_already(q, k):
 
 
 @mistake(
-    "divides by the root of d_k as well: that is the next kata",
-    question="Read the contract again: what does this function give, and what comes only later?",
+    "also divides by the square root of d_k: that is the next kata",
+    question=(
+        "Read the contract again. What does this function return, and what comes in a later kata?"
+    ),
     hint="Where to look",
     same_as="scales-already",
 )
@@ -156,8 +164,10 @@ def scales_already_at_the_end(q, k):
 
 
 @mistake(
-    "takes the softmax as well: that is a kata of its own",
-    question="Read the contract again: what does this function give, and what comes only later?",
+    "also takes the softmax: that is a later kata",
+    question=(
+        "Read the contract again. What does this function return, and what comes in a later kata?"
+    ),
     hint="Where to look",
 )
 def softmax_already(q, k):
@@ -167,9 +177,10 @@ def softmax_already(q, k):
 
 
 @mistake(
-    "cuts the scores off from the graph",
-    question="Your numbers are right. Would the query weights ever hear about the loss?",
+    "detaches the scores from the graph",
+    question="Your values are right. Does a gradient of the loss reach q and k?",
     hint="Almost there",
+    shows="gradient",
 )
 def detached(q, k):
     return _scores(q.detach(), k.detach())
@@ -177,8 +188,9 @@ def detached(q, k):
 
 @mistake(
     "scales the queries in place before it multiplies",
-    question="Call your function twice with the same tensors. Why would the second answer differ?",
+    question="Call your function twice with the same tensors. Why does the second result differ?",
     hint="Almost there",
+    shows="nothing",
 )
 def changes_its_input(q, k):
     q *= 1.0000001
@@ -186,15 +198,16 @@ def changes_its_input(q, k):
 
 
 @mistake(
-    "always answers in float32",
-    question="Which dtype did the queries have, and which do your scores have?",
+    "always returns float32",
+    question="Which dtype do the queries have, and which do your scores have?",
     hint="Almost there",
+    shows="nothing",
 )
 def always_float32(q, k):
     return q.float() @ k.float().transpose(-2, -1)
 
 
-@harmless("writes it as an einsum over the feature letter")
+@harmless("writes it as an einsum over the feature index")
 def einsum(q, k):
     return torch.einsum("...id,...jd->...ij", q, k)
 
@@ -209,11 +222,11 @@ def double_inside(q, k):
     return (q.double() @ k.double().transpose(-2, -1)).to(q.dtype)
 
 
-@harmless("broadcasts every pair and adds up the products")
+@harmless("broadcasts every pair and sums the products")
 def broadcast(q, k):
     return (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(-1)
 
 
-@harmless("goes through the keys one at a time")
+@harmless("loops over the keys")
 def one_key_at_a_time(q, k):
     return torch.stack([(q * k[..., j : j + 1, :]).sum(-1) for j in range(k.size(-2))], -1)

@@ -1,4 +1,4 @@
-"""What the diagnosis asks about the dot product."""
+"""Probes and symptoms of the dot product: the calls that the diagnosis makes."""
 
 from attention_katas.authoring.probing import ask, close, furthest, probe, symptom
 
@@ -29,7 +29,7 @@ def a_matrix(draw):
 def shape(f, draw):
     scores = f(draw(2, 4, 4), draw(2, 4, 4))
     if tuple(scores.shape) != (2, 4, 4):
-        return f"two times 4 queries and 4 keys give a tensor of shape {tuple(scores.shape)}"
+        return f"for (2, 4, 4) and (2, 4, 4) the scores have the shape {tuple(scores.shape)}"
 
 
 @symptom("attention_scores")
@@ -38,12 +38,12 @@ def keys_are_apart(f, draw):
     before = f(q, k)
     k = k.clone()
     k[1] += 1.0
-    moved = (f(q, k) - before).abs().amax(0) > 1e-6
-    others = [j for j in range(4) if j != 1 and bool(moved[j])]
-    if others:
-        return f"changing key 1 alone moves the scores of key {others[0]} too"
-    if not bool(moved[1]):
-        return "changing key 1 does not move the scores of key 1"
+    changed = (f(q, k) - before).abs().amax(0) > 1e-6
+    wrong_keys = [j for j in range(4) if j != 1 and bool(changed[j])]
+    if wrong_keys:
+        return f"changing key 1 alone also changes the scores of key {wrong_keys[0]}"
+    if not bool(changed[1]):
+        return "changing key 1 does not change the scores of key 1"
 
 
 @symptom("attention_scores")
@@ -52,10 +52,10 @@ def queries_are_apart(f, draw):
     before = f(q, k)
     q = q.clone()
     q[2] += 1.0
-    moved = (f(q, k) - before).abs().amax(1) > 1e-6
-    others = [i for i in range(4) if i != 2 and bool(moved[i])]
-    if others:
-        return f"changing query 2 alone moves the scores of query {others[0]} too"
+    changed = (f(q, k) - before).abs().amax(1) > 1e-6
+    wrong_queries = [i for i in range(4) if i != 2 and bool(changed[i])]
+    if wrong_queries:
+        return f"changing query 2 alone also changes the scores of query {wrong_queries[0]}"
 
 
 @symptom("attention_scores")
@@ -63,8 +63,8 @@ def length_counts(f, draw):
     q, k = draw(4, 4), draw(4, 4)
     once, twice = f(q, k), f(2 * q, k)
     if not close(twice, 2 * once):
-        _at, mine, wanted = furthest(twice, 2 * once)
-        return f"queries twice as long should score twice as high: {wanted:.3g}, not {mine:.3g}"
+        _index, actual, expected = furthest(twice, 2 * once)
+        return f"doubling the queries should give the score {expected:.3g}, not {actual:.3g}"
 
 
 @symptom("attention_scores")

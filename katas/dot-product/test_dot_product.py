@@ -18,13 +18,13 @@ def test_a_batch_of_heads(solution, draw, agree):
 
 
 def test_any_leading_axes(solution, draw, agree):
-    """Takes any number of leading axes"""
+    """Accepts any number of leading axes"""
     agree(solution.attention_scores, draw(3, 4, 6), draw(3, 5, 6))
     agree(solution.attention_scores, draw(2, 1, 3, 4, 6), draw(2, 1, 3, 5, 6))
 
 
 def test_all_sizes_equal(solution, draw, agree):
-    """Is right, too, when every axis has the same size"""
+    """Is also right when every axis has the same size"""
     agree(solution.attention_scores, draw(4, 4, 4, 4), draw(4, 4, 4, 4))
     agree(solution.attention_scores, draw(2, 5, 3), draw(2, 5, 3))
 
@@ -37,25 +37,25 @@ def test_short_and_narrow(solution, draw, agree):
 
 
 def test_long_vectors_count(solution, draw, agree):
-    """Counts how long the vectors are, not only where they point"""
+    """Depends on the lengths of the vectors, not only on their directions"""
     agree(solution.attention_scores, draw(3, 5, spread=4.0), draw(4, 5, spread=0.25))
     agree(solution.attention_scores, draw(3, 40, spread=30.0), draw(40, 40, spread=30.0))
 
 
 def test_other_dtypes(solution, draw, agree, dtypes):
-    """Keeps the dtype of its inputs, in half precision too"""
+    """Returns the dtype of its inputs, also in half precision"""
     for dtype in dtypes:
         agree(solution.attention_scores, draw(2, 3, 8, dtype=dtype), draw(2, 4, 8, dtype=dtype))
 
 
 def test_any_memory_layout(solution, draw, agree):
-    """Does not care how its inputs lie in memory"""
+    """Accepts inputs of any memory layout"""
     q, k = draw(5, 3, 2, 6).transpose(1, 2), draw(5, 6, 2, 4).permute(0, 2, 3, 1)
     agree(solution.attention_scores, q, k)
 
 
 def test_a_second_call(solution, draw, agree):
-    """Answers a second call, on other lengths, as freshly as the first"""
+    """Keeps no state between calls of different lengths"""
     q, k = draw(2, 3, 5), draw(2, 4, 5)
     agree(solution.attention_scores, q, k)
     agree(solution.attention_scores, draw(2, 6, 5), draw(2, 3, 5))
@@ -75,7 +75,7 @@ def test_swapping_transposes(solution, draw, same):
 
 @pytest.mark.law("attention_scores")
 def test_doubling_doubles(solution, draw, same):
-    """Law: a query twice as long scores twice as high"""
+    """Law: doubling the queries doubles the scores"""
     q, k = draw(2, 3, 5), draw(2, 4, 5)
     same(
         solution.attention_scores(2 * q, k),
@@ -86,16 +86,16 @@ def test_doubling_doubles(solution, draw, same):
 
 @pytest.mark.law("attention_scores")
 def test_permuting_keys(solution, draw, same):
-    """Law: reordering the keys reorders the columns, and nothing else"""
+    """Law: reordering the keys reorders the columns and changes nothing else"""
     q, k, order = draw(2, 3, 5), draw(2, 6, 5), draw.order(6)
     same(
         solution.attention_scores(q, k[:, order]),
         solution.attention_scores(q, k)[..., order],
-        "reordering the keys did more than reorder the columns",
+        "reordering the keys changed more than the order of the columns",
     )
 
 
 @pytest.mark.law("attention_scores")
 def test_follows_the_device(solution, draw, follows_device):
-    """Makes everything on the device of its inputs"""
+    """Creates every tensor on the device of its inputs"""
     follows_device(solution.attention_scores, draw(2, 3, 5), draw(2, 4, 5))

@@ -3,7 +3,7 @@
 import torch
 
 from attention_katas.authoring.mistakes import convention, formula, harmless, mistake
-from attention_katas.masked_softmax import (
+from shared.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,
     even_softmax,
@@ -78,18 +78,19 @@ def _attend(
 
 
 @mistake(
-    "turns the triangle over: a query sees itself and the future",
-    question="Cover row 0 with your hand: which columns may it use?",
+    "uses the upper triangle: a query sees itself and the future",
+    question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="causal_mask",
     hint="Where to look",
+    shows="rows",
 )
 def triangle_turned(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).triu()
 
 
 @convention(
-    "marks what is forbidden instead of what is allowed",
-    contract="In this kata True means that a query may attend, as in PyTorch's own attention.",
+    "marks the forbidden keys with True, not the allowed ones",
+    contract='In this kata True means "may attend", as in F.scaled_dot_product_attention.',
     function="causal_mask",
     hint="Where to look",
 )
@@ -98,8 +99,8 @@ def polarity_inverted(t_q, t_k, device=None):
 
 
 @mistake(
-    "forbids the diagonal: a word may not look at itself",
-    question="May a word look at itself? And what is left for the first word if not?",
+    "masks the diagonal: a word cannot attend to itself",
+    question="May a word attend to itself? If not, which keys are left for the first word?",
     function="causal_mask",
     hint="Where to look",
 )
@@ -108,17 +109,18 @@ def diagonal_forbidden(t_q, t_k, device=None):
 
 
 @mistake(
-    "starts the diagonal one too high: every query sees one word ahead",
-    question="Print a 4 by 4 mask: which is the first forbidden cell of row 0?",
+    "sets the diagonal one too high: every query sees one word ahead",
+    question="Print a 4 by 4 mask. Which is the first forbidden key of row 0?",
     function="causal_mask",
     hint="Where to look",
+    shows="rows",
 )
 def one_word_ahead(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(1)
 
 
 @convention(
-    "starts in the bottom right corner when the lengths differ",
+    "aligns the mask to the bottom right corner when the lengths differ",
     contract="Query i sees keys 0 to i, whatever the lengths (top left, as PyTorch's is_causal).",
     function="causal_mask",
     hint="Where to look",
@@ -128,7 +130,7 @@ def bottom_right(t_q, t_k, device=None):
 
 
 @mistake(
-    "is square, whatever the number of keys",
+    "returns a square mask, whatever the number of keys",
     question="What if there are more keys than queries?",
     function="causal_mask",
     hint="Where to look",
@@ -139,17 +141,18 @@ def always_square(t_q, t_k, device=None):
 
 @mistake(
     "has keys as rows and queries as columns",
-    question="How many rows has a mask for 3 queries and 5 keys?",
+    question="How many rows should a mask for 3 queries and 5 keys have?",
     function="causal_mask",
     hint="Where to look",
+    shows="rows",
 )
 def transposed(t_q, t_k, device=None):
     return torch.ones(t_k, t_q, dtype=torch.bool, device=device).tril()
 
 
 @mistake(
-    "hides nothing",
-    question="Cover row 0 with your hand: which columns may it use?",
+    "masks nothing",
+    question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="causal_mask",
     hint="Where to look",
 )
@@ -158,8 +161,8 @@ def hides_nothing(t_q, t_k, device=None):
 
 
 @mistake(
-    "lets a word see itself alone",
-    question="Which earlier words may the third word listen to?",
+    "lets a word attend only to itself",
+    question="Which earlier words may the third word attend to?",
     function="causal_mask",
     hint="Where to look",
 )
@@ -168,8 +171,8 @@ def only_itself(t_q, t_k, device=None):
 
 
 @mistake(
-    "holds numbers instead of truth values",
-    question="What dtype has your mask, and what would ~ do to it?",
+    "has a floating-point dtype instead of bool",
+    question="Which dtype does your mask have, and what would ~ do to it?",
     function="causal_mask",
     hint="Where to look",
 )
@@ -178,8 +181,8 @@ def numbers_not_truths(t_q, t_k, device=None):
 
 
 @mistake(
-    "holds whole numbers instead of truth values",
-    question="What dtype has your mask, and what would ~ do to it?",
+    "has an integer dtype instead of bool",
+    question="Which dtype does your mask have, and what would ~ do to it?",
     function="causal_mask",
     hint="Where to look",
     same_as="numbers-not-truths",
@@ -189,8 +192,8 @@ def whole_numbers(t_q, t_k, device=None):
 
 
 @convention(
-    "holds what is to be added to scores: 0 and minus infinity",
-    contract="In this kata the mask is of dtype bool, True where a query may attend.",
+    "returns an additive mask: 0 and minus infinity",
+    contract="In this kata the mask has dtype bool, with True where a query may attend.",
     function="causal_mask",
     hint="Where to look",
 )
@@ -199,18 +202,19 @@ def additive_mask(t_q, t_k, device=None):
 
 
 @mistake(
-    "ignores the device that it is asked for",
-    question="Your function was told a device. Where does it use it?",
+    "ignores the argument device",
+    question="Where does your function use device?",
     function="causal_mask",
     hint="Where to look",
+    shows="nothing",
 )
 def mask_ignores_device(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool).tril()
 
 
 @mistake(
-    "cuts its masks from one of fixed size",
-    question="What does your function give for a longer text than you had in mind?",
+    "slices its masks from a buffer of fixed size",
+    question="What does your function return for a text longer than the buffer?",
     function="causal_mask",
     hint="Where to look",
 )
@@ -219,8 +223,8 @@ def cut_from_a_buffer(t_q, t_k, device=None):
 
 
 @mistake(
-    "cuts its masks from one of fixed size",
-    question="What does your function give for a longer text than you had in mind?",
+    "slices its masks from a buffer of fixed size",
+    question="What does your function return for a text longer than the buffer?",
     function="causal_mask",
     hint="Where to look",
     same_as="cut-from-a-buffer",
@@ -234,7 +238,7 @@ def cut_from_a_short_buffer(t_q, t_k, device=None):
 
 @mistake(
     "has no causal mask",
-    question="Change the last word only. Which rows of weights are allowed to move?",
+    question="Change the last word only. Which rows of weights may change?",
     function="masked_weights",
     hint="Two rules at once",
 )
@@ -243,18 +247,19 @@ def no_mask(scores, keep=None):
 
 
 @mistake(
-    "turns the triangle over: a query sees itself and the future",
-    question="Cover row 0 with your hand: which columns may it use?",
+    "uses the upper triangle: a query sees itself and the future",
+    question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="masked_weights",
     hint="Where to look",
+    shows="rows",
 )
 def weights_turned(scores, keep=None):
     return _weigh(scores, keep, past=lambda scores: _ones(scores).triu())
 
 
 @mistake(
-    "hides the diagonal as well: a word may not look at itself",
-    question="May a word look at itself? And what is left for the first word if not?",
+    "masks the diagonal too: a word cannot attend to itself",
+    question="May a word attend to itself? If not, which keys are left for the first word?",
     function="masked_weights",
     hint="Where to look",
 )
@@ -264,16 +269,17 @@ def weights_hide_diagonal(scores, keep=None):
 
 @mistake(
     "lets every query see one word ahead",
-    question="Which is the first forbidden cell of row 0 in your mask?",
+    question="Which is the first forbidden key of row 0 in your mask?",
     function="masked_weights",
     hint="Where to look",
+    shows="rows",
 )
 def weights_one_ahead(scores, keep=None):
     return _weigh(scores, keep, past=lambda scores: _ones(scores).tril(1))
 
 
 @convention(
-    "starts the mask in the bottom right corner when the lengths differ",
+    "aligns the mask to the bottom right corner when the lengths differ",
     contract="Query i sees keys 0 to i, whatever the lengths (top left, as PyTorch's is_causal).",
     function="masked_weights",
     hint="Where to look",
@@ -287,6 +293,7 @@ def weights_bottom_right(scores, keep=None):
     question="What if there are more keys than queries?",
     function="masked_weights",
     hint="Where to look",
+    shows="rows",
 )
 def weights_square(scores, keep=None):
     square = torch.ones(scores.size(-2), scores.size(-2), dtype=torch.bool, device=scores.device)
@@ -295,7 +302,9 @@ def weights_square(scores, keep=None):
 
 @mistake(
     "masks after the softmax and does not renormalise",
-    question="Hidden keys have already taken their share; who gets it back?",
+    question=(
+        "The masked keys have already taken part of the sum. Do the other weights still sum to 1?"
+    ),
     function="masked_weights",
     hint="Before, never after",
 )
@@ -304,8 +313,8 @@ def mask_after_softmax(scores, keep=None):
 
 
 @mistake(
-    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     function="masked_weights",
     hint="Before, never after",
 )
@@ -314,8 +323,8 @@ def renormalises_late(scores, keep=None):
 
 
 @mistake(
-    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     function="masked_weights",
     hint="Before, never after",
     same_as="renormalises-late",
@@ -325,7 +334,7 @@ def renormalises_late_unguarded(scores, keep=None):
 
 
 @mistake(
-    "gives hidden keys a score near 0",
+    "gives masked keys a score near 0",
     question="What does the exponential turn a score of 0 into?",
     function="masked_weights",
     hint="Before, never after",
@@ -335,8 +344,8 @@ def fills_with_zero(scores, keep=None):
 
 
 @mistake(
-    "hides with a number close to zero",
-    question="Small in size, or far below zero: which of the two does softmax need?",
+    "masks with a number close to zero",
+    question="Which score gets the weight 0: one close to zero, or one far below zero?",
     function="masked_weights",
     hint="Before, never after",
     same_as="fills-with-zero",
@@ -346,8 +355,8 @@ def fills_with_a_tiny_number(scores, keep=None):
 
 
 @mistake(
-    "hides with a number that real scores can undercut, such as -10000",
-    question='Is your "very small" smaller than everything a model can produce?',
+    "masks with a number that real scores can fall below, such as -10000",
+    question="Is your number lower than every score that a model can produce?",
     function="masked_weights",
     hint="Before, never after",
 )
@@ -356,8 +365,8 @@ def fill_too_weak(scores, keep=None):
 
 
 @mistake(
-    "hides with a number that real scores can undercut, such as -10000",
-    question='Is your "very small" smaller than everything a model can produce?',
+    "masks with a number that real scores can fall below, such as -10000",
+    question="Is your number lower than every score that a model can produce?",
     function="masked_weights",
     hint="Before, never after",
     same_as="fill-too-weak",
@@ -367,18 +376,19 @@ def fill_too_weak_uniform(scores, keep=None):
 
 
 @mistake(
-    "hides with a number that half precision cannot hold, such as -1e9",
-    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    "masks with a number that half precision cannot hold, such as -1e9",
+    question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="masked_weights",
     hint="Before, never after",
+    shows="nothing",
 )
 def fill_does_not_fit(scores, keep=None):
     return _weigh(scores, keep, soft=billion_fill_softmax)
 
 
 @mistake(
-    "hides with a number that half precision cannot hold, such as -1e9",
-    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    "masks with a number that half precision cannot hold, such as -1e9",
+    question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="masked_weights",
     hint="Before, never after",
     same_as="fill-does-not-fit",
@@ -388,8 +398,8 @@ def fill_far_too_low(scores, keep=None):
 
 
 @mistake(
-    "hides with a number that half precision cannot hold, such as -1e9",
-    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    "masks with a number that half precision cannot hold, such as -1e9",
+    question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="masked_weights",
     hint="Before, never after",
     same_as="fill-does-not-fit",
@@ -399,18 +409,19 @@ def fill_does_not_fit_uniform(scores, keep=None):
 
 
 @mistake(
-    "leaves weight in rows that have no key",
-    question="What should a query with nobody to listen to receive?",
+    "gives weight to keys in rows whose keys are all masked",
+    question="What should a query receive when all of its keys are masked?",
     function="masked_weights",
     hint="Nobody to listen to",
+    shows="nothing",
 )
 def uniform_without_keys(scores, keep=None):
     return _weigh(scores, keep, soft=uniform_softmax)
 
 
 @mistake(
-    "hides with plus infinity",
-    question="Which infinity does the exponential send to 0?",
+    "masks with plus infinity",
+    question="For which infinity is the exponential 0?",
     function="masked_weights",
     hint="Before, never after",
 )
@@ -419,18 +430,19 @@ def wrong_infinity(scores, keep=None):
 
 
 @mistake(
-    "hides what it should keep",
-    question="masked_fill fills where the mask is True. Is that where you want it?",
+    "masks the allowed keys and keeps the others",
+    question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="masked_weights",
     hint="Where to look",
+    shows="nothing",
 )
 def hides_the_past(scores, keep=None):
     return _weigh(scores, keep, soft=inverted_softmax)
 
 
 @mistake(
-    "hides what it should keep",
-    question="masked_fill fills where the mask is True. Is that where you want it?",
+    "masks the allowed keys and keeps the others",
+    question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="masked_weights",
     hint="Where to look",
     same_as="hides-the-past",
@@ -440,8 +452,8 @@ def hides_the_past_nan(scores, keep=None):
 
 
 @mistake(
-    "adds the 0/1 mask to the scores",
-    question="You add 0 to the scores of hidden keys. What have they lost by that?",
+    "adds the mask itself (0 and 1) to the scores",
+    question="You add 0 to the scores of masked keys. Does that lower their weights to 0?",
     function="masked_weights",
     hint="Before, never after",
 )
@@ -450,8 +462,8 @@ def adds_the_mask(scores, keep=None):
 
 
 @mistake(
-    "has no softmax: gives masked scores",
-    question="Can a share be negative?",
+    "has no softmax: returns the masked scores",
+    question="Can a weight be negative?",
     function="masked_weights",
     hint="Before, never after",
 )
@@ -460,17 +472,18 @@ def no_softmax_at_all(scores, keep=None):
 
 
 @mistake(
-    "takes exponentials of the raw scores, which overflow",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
     hint="Nobody to listen to",
+    shows="overflow",
 )
 def weights_no_maximum(scores, keep=None):
     return _weigh(scores, keep, soft=no_maximum_softmax)
 
 
 @mistake(
-    "takes exponentials of the raw scores, which overflow",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
     hint="Nobody to listen to",
@@ -481,7 +494,7 @@ def weights_no_maximum_unguarded(scores, keep=None):
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="masked_weights",
     hint="Nobody to listen to",
@@ -493,9 +506,10 @@ def weights_no_maximum_late(scores, keep=None):
 
 @mistake(
     "takes the softmax over the queries",
-    question="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    question="Along which axis must the weights of one query sum to 1?",
     function="masked_weights",
     hint="Where to look",
+    shows="rows",
 )
 def weights_over_queries(scores, keep=None):
     return _weigh(scores, keep, dim=-2)
@@ -512,17 +526,18 @@ def weights_over_heads(scores, keep=None):
 
 
 @mistake(
-    "lays the padding along the queries",
+    "applies the padding mask to the queries instead of the keys",
     question="Which axis of the score matrix are the keys on?",
     function="masked_weights",
     hint="Two rules at once",
+    shows="nothing",
 )
 def padding_on_queries(scores, keep=None):
     return _weigh(scores, keep, padding=lambda keep, s: keep[:, None, :, None].expand(s.shape))
 
 
 @mistake(
-    "lays the padding along the queries",
+    "applies the padding mask to the queries instead of the keys",
     question="Which axis of the score matrix are the keys on?",
     function="masked_weights",
     hint="Two rules at once",
@@ -535,10 +550,11 @@ def padding_cut_to_queries(scores, keep=None):
 
 
 @mistake(
-    "gives padded keys a score of 0 instead of hiding them",
+    "gives padded keys a score of 0 instead of masking them",
     question="What does the exponential turn a score of 0 into?",
     function="masked_weights",
     hint="Two rules at once",
+    shows="nothing",
 )
 def padding_to_zero(scores, keep=None):
     real = scores if keep is None else scores * keep[:, None, None, :]
@@ -547,27 +563,29 @@ def padding_to_zero(scores, keep=None):
 
 @mistake(
     "ignores the padding",
-    question="Add ten padding words; should the answer for a real word change?",
+    question="Add ten padding words. Should the output for a real word change?",
     function="masked_weights",
     hint="Two rules at once",
+    shows="nothing",
 )
 def ignores_padding(scores, keep=None):
     return _weigh(scores, keep, join=lambda past, real: past)
 
 
 @convention(
-    "reads keep the other way round: True as padding",
-    contract="In this kata True means a real key, that may be attended to.",
+    "reads keep inverted: True as padding",
+    contract="In this kata True marks a real key, which may be attended to.",
     function="masked_weights",
     hint="Two rules at once",
+    shows="nothing",
 )
 def keep_inverted(scores, keep=None):
     return _weigh(scores, None if keep is None else ~keep)
 
 
 @mistake(
-    "allows a key that only one of the two rules allows",
-    question="A key has to pass both rules; which connective is that?",
+    "allows keys that only one of the two masks allows",
+    question="Both masks have to allow a key. Which logical operator is that?",
     function="masked_weights",
     hint="Two rules at once",
 )
@@ -577,9 +595,10 @@ def either_rule(scores, keep=None):
 
 @mistake(
     "forgets the causal mask as soon as there is padding",
-    question="You have two rules now. Does your code apply both?",
+    question="There are two masks, causal and padding. Does your code apply both?",
     function="masked_weights",
     hint="Two rules at once",
+    shows="nothing",
 )
 def padding_instead_of_causal(scores, keep=None):
     return _weigh(scores, keep, join=lambda past, real: real)
@@ -587,29 +606,32 @@ def padding_instead_of_causal(scores, keep=None):
 
 @mistake(
     "masks the future only when there is padding",
-    question="Does your causal rule depend on somebody passing padding?",
+    question="Should the causal mask depend on whether keep is given?",
     function="masked_weights",
     hint="Two rules at once",
+    shows="nothing",
 )
 def causal_only_with_padding(scores, keep=None):
     return _weigh(scores, keep, past=_ones if keep is None else _past)
 
 
 @convention(
-    "gives NaN to a query without a key",
-    contract="In this kata a query that nothing is allowed to gets a row of zeros.",
+    "gives NaN to a query whose keys are all masked",
+    contract="In this kata a query whose keys are all masked gets a row of zeros.",
     function="masked_weights",
     hint="Nobody to listen to",
+    shows="nothing",
 )
 def nan_without_keys(scores, keep=None):
     return _weigh(scores, keep, soft=nan_softmax)
 
 
 @mistake(
-    "repairs NaN afterwards: the values are right, the gradients are NaN",
-    question="Your zeros hide a 0/0. What does the way back through it look like?",
+    "replaces NaN afterwards: the values are right, the gradients are NaN",
+    question="Your zeros replace the result of 0/0. What does the backward pass through 0/0 give?",
     function="masked_weights",
     hint="Nobody to listen to",
+    shows="nothing",
 )
 def nan_repaired_late(scores, keep=None):
     shift = torch.zeros_like(scores).masked_fill(~_rule(scores, keep), -INF)
@@ -619,20 +641,22 @@ def nan_repaired_late(scores, keep=None):
 
 
 @mistake(
-    "cuts the weights off from the graph",
-    question="Would the projections of queries and keys ever hear about the loss?",
+    "detaches the weights from the graph",
+    question="Does a gradient of the loss reach the projections of queries and keys?",
     function="masked_weights",
     hint="Almost there",
+    shows="gradient",
 )
 def weights_detached(scores, keep=None):
     return _weigh(scores.detach(), keep)
 
 
 @mistake(
-    "fills the caller's scores in place",
-    question="Whose tensor did you just write into?",
+    "masks the caller's scores in place",
+    question="Whose tensor does your function write into?",
     function="masked_weights",
     hint="Before, never after",
+    shows="nothing",
 )
 def fills_in_place(scores, keep=None):
     allowed = _rule(scores, keep)
@@ -641,8 +665,8 @@ def fills_in_place(scores, keep=None):
 
 
 @mistake(
-    "fills the caller's scores in place",
-    question="Whose tensor did you just write into?",
+    "masks the caller's scores in place",
+    question="Whose tensor does your function write into?",
     function="masked_weights",
     hint="Before, never after",
     same_as="fills-in-place",
@@ -652,10 +676,11 @@ def fills_in_place_unguarded(scores, keep=None):
 
 
 @mistake(
-    "makes the mask on the default device",
-    question="On which device does a tensor live that you make from nothing?",
+    "creates the mask on the default device",
+    question="On which device does torch create a tensor when you name no device?",
     function="masked_weights",
     hint="Where to look",
+    shows="nothing",
 )
 def weights_default_device(scores, keep=None):
     return _weigh(
@@ -669,10 +694,11 @@ _KEPT = []
 
 
 @mistake(
-    "keeps the mask of its first call",
-    question="What if the next sentence is shorter?",
+    "caches the mask of its first call",
+    question="What does your function return if the next sentence is shorter?",
     function="masked_weights",
     hint="Where to look",
+    shows="nothing",
 )
 def keeps_the_first_mask(scores, keep=None):
     if not _KEPT:
@@ -682,7 +708,7 @@ def keeps_the_first_mask(scores, keep=None):
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     function="masked_weights",
     hint="Before, never after",
 )
@@ -691,8 +717,8 @@ def weights_epsilon(scores, keep=None):
 
 
 @mistake(
-    "subtracts a maximum that a hidden key may hold",
-    question="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    "subtracts a maximum that includes the masked keys",
+    question="Which key has the exponential 1 when the highest score of a row is masked?",
     function="masked_weights",
     hint="Before, never after",
     same_as="renormalises-late",
@@ -703,9 +729,10 @@ def weights_hidden_maximum(scores, keep=None):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    question="What becomes of a row that lies 1000 below the highest score of another row?",
+    question="What happens to a row that lies 1000 below the highest score of another row?",
     function="masked_weights",
     hint="Nobody to listen to",
+    shows="rows",
 )
 def weights_one_maximum(scores, keep=None):
     return _weigh(scores, keep, soft=one_maximum_softmax)
@@ -716,13 +743,14 @@ def weights_one_maximum(scores, keep=None):
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     function="masked_weights",
     hint="Before, never after",
+    shows="nothing",
 )
 def weights_wide_mask(scores, keep=None):
     return _weigh(scores, keep, soft=wide_mask_softmax)
 
 
 @mistake(
-    "adds the lowest number to hidden scores instead of putting it in their place",
+    "adds the lowest number to masked scores instead of replacing them by it",
     question="Add the lowest number of float16 to 40000. Is that lower than every visible score?",
     function="masked_weights",
     hint="Before, never after",
@@ -735,10 +763,11 @@ def adds_the_lowest_number(scores, keep=None):
 
 
 @mistake(
-    "flattens with view, which only contiguous scores allow",
-    question="What does a transposed tensor answer to view, and what to reshape?",
+    "flattens with view, which needs contiguous scores",
+    question="What does view do with a transposed tensor, and what does reshape do?",
     function="masked_weights",
     hint="Almost there",
+    shows="nothing",
 )
 def flattens_by_view(scores, keep=None):
     rows = scores.view(-1, scores.size(-1))
@@ -750,10 +779,11 @@ _MASKS = {}
 
 
 @mistake(
-    "keeps a mask for each shape, whatever the padding",
-    question="Two batches of one shape: do they have the same padding?",
+    "caches one mask for each shape, whatever the padding",
+    question="Do two batches of the same shape have the same padding?",
     function="masked_weights",
     hint="Two rules at once",
+    shows="nothing",
 )
 def mask_by_shape(scores, keep=None):
     if scores.shape not in _MASKS:
@@ -766,7 +796,7 @@ def mask_by_shape(scores, keep=None):
 
 @mistake(
     "does not scale the scores",
-    question="How far apart are the scores, and what does softmax make of a row of such numbers?",
+    question="How large is the spread of the scores, and what does softmax do with such a row?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -775,8 +805,8 @@ def attention_no_scale(q, k, v, causal=True):
 
 
 @mistake(
-    "divides by d_k, not by its root",
-    question="Without the root, where do all weights go as d_k grows?",
+    "divides by d_k, not by its square root",
+    question="Without the square root, what happens to the weights as d_k grows?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -785,8 +815,8 @@ def attention_divides_by_width(q, k, v, causal=True):
 
 
 @mistake(
-    "multiplies the scores by the root instead of dividing",
-    question="The root is larger than 1. Do the scores have to become larger or smaller?",
+    "multiplies the scores by the square root instead of dividing",
+    question="The square root is larger than 1. Should the scores become larger or smaller?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -796,7 +826,7 @@ def attention_multiplies(q, k, v, causal=True):
 
 @mistake(
     "scales by the width of the values",
-    question="Which two vectors meet in a score, and how long are they?",
+    question="Which two vectors give one score, and how long are they?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -816,9 +846,7 @@ def attention_number_of_keys(q, k, v, causal=True):
 
 @mistake(
     "scales by the width of all heads together",
-    question=(
-        "How many products does one score sum up: those of the whole width, or those of one head?"
-    ),
+    question="How many products does one score sum: those of the whole width, or of one head?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -828,7 +856,7 @@ def attention_model_width(q, k, v, causal=True):
 
 @mistake(
     "scales after the softmax",
-    question="Sum one row of your weights. Which step was to guarantee that sum?",
+    question="Sum one row of your weights. Which step should make that sum 1?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -838,9 +866,10 @@ def attention_scales_late(q, k, v, causal=True):
 
 @mistake(
     "takes the softmax over the queries",
-    question="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    question="Along which axis must the weights of one query sum to 1?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_over_queries(q, k, v, causal=True):
     return _attend(q, k, v, causal, dim=-2)
@@ -858,7 +887,7 @@ def attention_over_heads(q, k, v, causal=True):
 
 @mistake(
     "takes the softmax over the batch",
-    question="With one sample in the batch, how many numbers are normalised together?",
+    question="With one sequence in the batch, how many numbers are normalised together?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -867,17 +896,18 @@ def attention_over_the_batch(q, k, v, causal=True):
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="scaled_dot_product_attention",
     hint="Nobody to listen to",
+    shows="overflow",
 )
 def attention_no_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=no_maximum_softmax)
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="scaled_dot_product_attention",
     hint="Nobody to listen to",
@@ -889,7 +919,9 @@ def attention_no_maximum_late(q, k, v, causal=True):
 
 @mistake(
     "masks after the softmax",
-    question="Hidden keys have already taken their share; who gets it back?",
+    question=(
+        "The masked keys have already taken part of the sum. Do the other weights still sum to 1?"
+    ),
     function="scaled_dot_product_attention",
     hint="Before, never after",
 )
@@ -899,7 +931,7 @@ def attention_masks_late(q, k, v, causal=True):
 
 @mistake(
     "sets hidden scores to 0",
-    question="0 is a perfectly ordinary score. What comes after the scores?",
+    question="0 is an ordinary score. Which weight does softmax give it?",
     function="scaled_dot_product_attention",
     hint="Before, never after",
 )
@@ -908,8 +940,8 @@ def attention_zero_scores(q, k, v, causal=True):
 
 
 @mistake(
-    "adds the 0/1 mask to the scores",
-    question="You add 0 to the scores of hidden keys. What have they lost by that?",
+    "adds the mask itself (0 and 1) to the scores",
+    question="You add 0 to the scores of masked keys. Does that lower their weights to 0?",
     function="scaled_dot_product_attention",
     hint="Before, never after",
 )
@@ -918,8 +950,8 @@ def attention_adds_the_mask(q, k, v, causal=True):
 
 
 @mistake(
-    "hides with plus infinity",
-    question="Which infinity does the exponential send to 0?",
+    "masks with plus infinity",
+    question="For which infinity is the exponential 0?",
     function="scaled_dot_product_attention",
     hint="Before, never after",
 )
@@ -928,28 +960,30 @@ def attention_wrong_infinity(q, k, v, causal=True):
 
 
 @mistake(
-    "turns the triangle over: a query sees itself and the future",
-    question="Cover row 0 with your hand: which columns may it use?",
+    "uses the upper triangle: a query sees itself and the future",
+    question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="scaled_dot_product_attention",
     hint="Where to look",
+    shows="rows",
 )
 def attention_turned(q, k, v, causal=True):
     return _attend(q, k, v, causal, past=lambda scores: _ones(scores).triu())
 
 
 @mistake(
-    "hides what it should keep",
-    question="masked_fill fills where the mask is True. Is that where you want it?",
+    "masks the allowed keys and keeps the others",
+    question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="scaled_dot_product_attention",
     hint="Where to look",
+    shows="nothing",
 )
 def attention_hides_the_past(q, k, v, causal=True):
     return _attend(q, k, v, causal, past=lambda scores: ~_past(scores))
 
 
 @mistake(
-    "hides the diagonal as well",
-    question="May a word look at itself? And what is left for the first word if not?",
+    "masks the diagonal too: a word cannot attend to itself",
+    question="May a word attend to itself? If not, which keys are left for the first word?",
     function="scaled_dot_product_attention",
     hint="Where to look",
 )
@@ -959,17 +993,18 @@ def attention_hides_diagonal(q, k, v, causal=True):
 
 @mistake(
     "lets every query see one word ahead",
-    question="Which is the first forbidden cell of row 0 in your mask?",
+    question="Which is the first forbidden key of row 0 in your mask?",
     function="scaled_dot_product_attention",
     hint="Where to look",
+    shows="rows",
 )
 def attention_one_ahead(q, k, v, causal=True):
     return _attend(q, k, v, causal, past=lambda scores: _ones(scores).tril(1))
 
 
 @mistake(
-    "lets a word see itself alone",
-    question="Which earlier words may the third word listen to?",
+    "lets a word attend only to itself",
+    question="Which earlier words may the third word attend to?",
     function="scaled_dot_product_attention",
     hint="Where to look",
 )
@@ -979,7 +1014,7 @@ def attention_only_itself(q, k, v, causal=True):
 
 @mistake(
     "ignores causal",
-    question="Your function was told whether to mask. Where does it use that?",
+    question="Where does your function use causal?",
     function="scaled_dot_product_attention",
     hint="Where to look",
 )
@@ -989,7 +1024,7 @@ def attention_never_causal(q, k, v, causal=True):
 
 @mistake(
     "always masks",
-    question="Your function was told whether to mask. Where does it use that?",
+    question="Where does your function use causal?",
     function="scaled_dot_product_attention",
     hint="Where to look",
 )
@@ -998,7 +1033,7 @@ def attention_always_causal(q, k, v, causal=True):
 
 
 @convention(
-    "aligns the mask to the bottom right corner",
+    "aligns the mask to the bottom right corner when the lengths differ",
     contract="Query i sees keys 0 to i, whatever the lengths (top left, as PyTorch's is_causal).",
     function="scaled_dot_product_attention",
     hint="Where to look",
@@ -1012,6 +1047,7 @@ def attention_bottom_right(q, k, v, causal=True):
     question="What if there are more keys than queries?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_square_mask(q, k, v, causal=True):
     square = torch.ones(q.size(-2), q.size(-2), dtype=torch.bool, device=q.device)
@@ -1025,10 +1061,11 @@ def attention_square_mask(q, k, v, causal=True):
 
 
 @mistake(
-    "multiplies keys by queries: its rows are keys",
+    "multiplies keys by queries: the rows of the scores are keys",
     question="Does row i of the scores belong to query i?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_keys_times_queries(q, k, v, causal=True):
     return _attend(q, k, v, causal, product=lambda q, k: k @ q.transpose(-2, -1))
@@ -1036,7 +1073,7 @@ def attention_keys_times_queries(q, k, v, causal=True):
 
 @mistake(
     "has no softmax",
-    question="Can a share be negative?",
+    question="Can a weight be negative?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -1045,8 +1082,8 @@ def attention_no_softmax(q, k, v, causal=True):
 
 
 @mistake(
-    "gives the weights back instead of the blend",
-    question="Your weights say how much of each. Of what, and where does that come in?",
+    "returns the weights instead of the blend of values",
+    question="Which tensor do the weights multiply, and where does your code use it?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -1056,7 +1093,7 @@ def attention_returns_weights(q, k, v, causal=True):
 
 @mistake(
     "blends the keys instead of the values",
-    question="A key says what a word has; what does it hand over?",
+    question="The keys give the weights. Which tensor do the weights multiply?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -1066,9 +1103,10 @@ def attention_blends_keys(q, k, v, causal=True):
 
 @mistake(
     "blends the queries instead of the values",
-    question="A query says what a word looks for; what is handed over?",
+    question="The queries give the weights. Which tensor do the weights multiply?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_blends_queries(q, k, v, causal=True):
     return _attend(q, k, q, causal)
@@ -1076,17 +1114,18 @@ def attention_blends_queries(q, k, v, causal=True):
 
 @mistake(
     "scores the queries against the values",
-    question="Against which of the three does a query compare itself?",
+    question="Which of q, k and v is compared with the queries?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_scores_values(q, k, v, causal=True):
     return _attend(q, v, v, causal)
 
 
 @mistake(
-    "exchanges keys and values",
-    question="What is compared, and what is handed over?",
+    "swaps keys and values",
+    question="Which of the two is compared with the queries, and which is blended?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -1096,7 +1135,7 @@ def attention_keys_and_values_exchanged(q, k, v, causal=True):
 
 @mistake(
     "scores the keys against themselves",
-    question="Who asks? Where does the query come in?",
+    question="Where does your code use q?",
     function="scaled_dot_product_attention",
     hint="Almost there",
 )
@@ -1106,39 +1145,43 @@ def attention_scores_keys(q, k, v, causal=True):
 
 @mistake(
     "gives the running mean of the values, whatever the query",
-    question="Ask two different questions. Do you get two different answers?",
+    question="Change q only. Does your result change?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="rows",
 )
 def attention_plain_mean(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=even_softmax)
 
 
 @mistake(
-    "always answers in double precision",
-    question="Which dtype had the inputs, and which has your answer?",
+    "always returns double precision",
+    question="Which dtype do the inputs have, and which does your result have?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def attention_always_double(q, k, v, causal=True):
     return _attend(q.double(), k.double(), v.double(), causal)
 
 
 @mistake(
-    "always answers in float32",
-    question="Which dtype had the inputs, and which has your answer?",
+    "always returns float32",
+    question="Which dtype do the inputs have, and which does your result have?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def attention_always_float32(q, k, v, causal=True):
     return _attend(q.float(), k.float(), v.float(), causal)
 
 
 @mistake(
-    "rounds to half precision on the way",
-    question="Which dtype had the inputs, and in which do you compute?",
+    "rounds intermediate results to half precision",
+    question="Which dtype do the inputs have, and in which do you compute?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def attention_rounds_to_half(q, k, v, causal=True):
     return _attend(*(t.half().to(t.dtype) for t in (q, k, v)), causal)
@@ -1146,9 +1189,10 @@ def attention_rounds_to_half(q, k, v, causal=True):
 
 @mistake(
     "scales the caller's queries in place",
-    question="Call your function twice with the same tensors. Why would the second answer differ?",
+    question="Call your function twice with the same tensors. Why does the second result differ?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def attention_changes_q(q, k, v, causal=True):
     q *= q.size(-1) ** -0.5
@@ -1156,30 +1200,33 @@ def attention_changes_q(q, k, v, causal=True):
 
 
 @mistake(
-    "cuts the weights off from the graph",
-    question="Would the projections of queries and keys ever hear about the loss?",
+    "detaches the weights from the graph",
+    question="Does a gradient of the loss reach the projections of queries and keys?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="gradient",
 )
 def attention_detached(q, k, v, causal=True):
     return _attend(q.detach(), k.detach(), v, causal)
 
 
 @mistake(
-    "cuts the answer off from the graph",
-    question="Would anything before your function ever hear about the loss?",
+    "detaches the result from the graph",
+    question="Does a gradient of the loss reach the inputs of your function?",
     function="scaled_dot_product_attention",
     hint="Almost there",
+    shows="gradient",
 )
 def attention_all_detached(q, k, v, causal=True):
     return _attend(q.detach(), k.detach(), v.detach(), causal)
 
 
 @mistake(
-    "makes the mask on the default device",
-    question="On which device does a tensor live that you make from nothing?",
+    "creates the mask on the default device",
+    question="On which device does torch create a tensor when you name no device?",
     function="scaled_dot_product_attention",
     hint="Where to look",
+    shows="nothing",
 )
 def attention_default_device(q, k, v, causal=True):
     return _attend(
@@ -1192,19 +1239,20 @@ def attention_default_device(q, k, v, causal=True):
 
 
 @mistake(
-    "drops weights at random",
-    question="Call your function twice. Should the answers differ?",
+    "applies dropout to the weights",
+    question="Call your function twice. Should the results differ?",
     function="scaled_dot_product_attention",
     hint="Almost there",
     random=True,
+    shows="nothing",
 )
 def attention_dropout(q, k, v, causal=True):
     return torch.nn.functional.dropout(_attend(q, k, v, causal), 0.3, True)
 
 
 @mistake(
-    "hides with a number that real scores can undercut, such as -10000",
-    question='Is your "very small" smaller than everything a model can produce?',
+    "masks with a number that real scores can fall below, such as -10000",
+    question="Is your number lower than every score that a model can produce?",
     function="scaled_dot_product_attention",
     hint="Before, never after",
 )
@@ -1213,18 +1261,19 @@ def attention_fill_too_weak(q, k, v, causal=True):
 
 
 @mistake(
-    "hides with a number that half precision cannot hold, such as -1e9",
-    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    "masks with a number that half precision cannot hold, such as -1e9",
+    question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="scaled_dot_product_attention",
     hint="Before, never after",
+    shows="nothing",
 )
 def attention_fill_does_not_fit(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=billion_fill_softmax)
 
 
 @mistake(
-    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     function="scaled_dot_product_attention",
     hint="Before, never after",
 )
@@ -1234,7 +1283,7 @@ def attention_renormalises_late(q, k, v, causal=True):
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     function="scaled_dot_product_attention",
     hint="Before, never after",
 )
@@ -1243,8 +1292,8 @@ def attention_epsilon(q, k, v, causal=True):
 
 
 @mistake(
-    "subtracts a maximum that a hidden key may hold",
-    question="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    "subtracts a maximum that includes the masked keys",
+    question="Which key has the exponential 1 when the highest score of a row is masked?",
     function="scaled_dot_product_attention",
     hint="Before, never after",
     same_as="attention-renormalises-late",
@@ -1255,9 +1304,10 @@ def attention_hidden_maximum(q, k, v, causal=True):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    question="What becomes of a row that lies 1000 below the highest score of another row?",
+    question="What happens to a row that lies 1000 below the highest score of another row?",
     function="scaled_dot_product_attention",
     hint="Nobody to listen to",
+    shows="rows",
 )
 def attention_one_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=one_maximum_softmax)
@@ -1268,6 +1318,7 @@ def attention_one_maximum(q, k, v, causal=True):
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     function="scaled_dot_product_attention",
     hint="Before, never after",
+    shows="nothing",
 )
 def attention_wide_mask(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=wide_mask_softmax)
@@ -1277,7 +1328,7 @@ def attention_wide_mask(q, k, v, causal=True):
 
 
 @harmless(
-    "hides with minus infinity and takes a plain softmax: here every query has a key",
+    "masks with minus infinity and takes a plain softmax: here every query has a key",
     function="scaled_dot_product_attention",
 )
 def plain_softmax(q, k, v, causal=True):
@@ -1285,7 +1336,7 @@ def plain_softmax(q, k, v, causal=True):
 
 
 @harmless(
-    "fills with the lowest number of the dtype: here every query has a key",
+    "masks with the lowest number of the dtype: here every query has a key",
     function="scaled_dot_product_attention",
 )
 def lowest_fill(q, k, v, causal=True):
@@ -1293,7 +1344,7 @@ def lowest_fill(q, k, v, causal=True):
 
 
 @harmless(
-    "fills with the lowest number of the dtype and clears rows without keys",
+    "masks with the lowest number of the dtype and clears rows whose keys are all masked",
     function="masked_weights",
 )
 def lowest_number(scores, keep=None):
@@ -1302,7 +1353,7 @@ def lowest_number(scores, keep=None):
     return weights.masked_fill(~allowed.any(-1, keepdim=True), 0)
 
 
-@harmless("chooses with where instead of filling", function="masked_weights")
+@harmless("masks with torch.where instead of masked_fill", function="masked_weights")
 def where_instead_of_fill(scores, keep=None):
     allowed = _rule(scores, keep)
     hidden = torch.where(allowed, scores, torch.full_like(scores, -INF))
@@ -1313,7 +1364,8 @@ def where_instead_of_fill(scores, keep=None):
 
 
 @harmless(
-    "adds minus infinity and keeps rows without keys out of the softmax", function="masked_weights"
+    "adds minus infinity and leaves rows whose keys are all masked out of the softmax",
+    function="masked_weights",
 )
 def adds_minus_infinity(scores, keep=None):
     allowed = _rule(scores, keep)
@@ -1322,20 +1374,22 @@ def adds_minus_infinity(scores, keep=None):
     return torch.softmax(scores + extra, -1) * some
 
 
-@harmless("goes through the queries one at a time", function="masked_weights")
+@harmless("loops over the queries", function="masked_weights")
 def one_query_at_a_time(scores, keep=None):
     allowed = _rule(scores, keep)
     rows = [masked_softmax(scores[:, :, i], allowed[:, :, i]) for i in range(scores.size(-2))]
     return torch.stack(rows, -2)
 
 
-@harmless("compares positions instead of drawing a triangle", function="causal_mask")
+@harmless("compares positions instead of calling tril", function="causal_mask")
 def compares_positions(t_q, t_k, device=None):
     i = torch.arange(t_q, device=device)[:, None]
     return torch.arange(t_k, device=device)[None, :] <= i
 
 
-@harmless("is the plain formula with a 0-d root", function="scaled_dot_product_attention")
+@harmless(
+    "is the plain formula with a 0-d tensor as square root", function="scaled_dot_product_attention"
+)
 def plain_formula(q, k, v, causal=True):
     scores = q @ k.transpose(-2, -1) / torch.sqrt(torch.tensor(q.size(-1)))
     if causal:
@@ -1359,7 +1413,8 @@ def einsum_fourth_root(q, k, v, causal=True):
 
 
 @harmless(
-    "goes through blocks of keys with a running maximum", function="scaled_dot_product_attention"
+    "loops over blocks of keys with a running maximum (online softmax)",
+    function="scaled_dot_product_attention",
 )
 def blocks_of_keys(q, k, v, causal=True):
     scores = q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)

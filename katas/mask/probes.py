@@ -1,4 +1,4 @@
-"""What the diagnosis asks about masks and attention."""
+"""Probes and symptoms of masks and attention: the calls that the diagnosis makes."""
 
 import torch
 
@@ -90,9 +90,9 @@ def another_length(draw):
 
 @symptom("masked_weights")
 def ordinary_scores(f, draw):
-    odd = broken(f(draw(1, 1, 4, 4)))
-    if odd:
-        return f"for ordinary scores, {odd} weights are no finite numbers"
+    count = broken(f(draw(1, 1, 4, 4)))
+    if count:
+        return f"for ordinary scores, {count} weights are not finite"
 
 
 @symptom("masked_weights")
@@ -101,7 +101,7 @@ def future(f, draw):
     seen = (weights.triu(1) != 0).nonzero().tolist()
     if seen:
         row, column = seen[0]
-        return f"row {row} sees key {column}, which lies in its future"
+        return f"query {row} attends to key {column}, which is in its future"
 
 
 @symptom("masked_weights")
@@ -109,15 +109,16 @@ def past(f, draw):
     weights = f(draw(1, 1, 4, 4))[0, 0]
     unseen = [(i, j) for i in range(4) for j in range(i + 1) if weights[i, j] == 0]
     if unseen:
-        return f"row {unseen[0][0]} does not see key {unseen[0][1]}, which it may see"
+        i, j = unseen[0]
+        return f"query {i} gives no weight to key {j}, to which it may attend"
 
 
 @symptom("masked_weights")
 def sums(f, draw):
-    found = f(draw(1, 1, 4, 4)).sum(-1)
-    at, mine, _ = furthest(found, torch.ones_like(found))
-    if abs(mine - 1) > 1e-4:
-        return f"row {at[-1]} of the weights sums to {mine:.3g}, not to 1"
+    row_sums = f(draw(1, 1, 4, 4)).sum(-1)
+    index, actual, _ = furthest(row_sums, torch.ones_like(row_sums))
+    if abs(actual - 1) > 1e-4:
+        return f"row {index[-1]} of the weights sums to {actual:.3g}, not to 1"
 
 
 @symptom("masked_weights")
@@ -125,15 +126,15 @@ def padding_gets_nothing(f, draw):
     weights = f(draw(2, 1, 5, 5), KEEP)
     heaviest = float(weights[0, 0, :, 3].max())
     if heaviest > 0:
-        return f"padding (key 3 of sequence 0) gets a weight of {heaviest:.3g}"
+        return f"key 3 of sequence 0 is padding and gets the weight {heaviest:.3g}"
 
 
 @symptom("masked_weights")
 def empty_rows(f, draw):
     row = f(draw(2, 1, 5, 5), LEFT)[0, 0, 0]
     if not bool((row == 0).all()):
-        shown = "NaN" if bool(row.isnan().any()) else f"{float(row.abs().max()):.3g}"
-        return f"a query without a key gets {shown} in the place of zeros"
+        value = "NaN" if bool(row.isnan().any()) else f"{float(row.abs().max()):.3g}"
+        return f"a query whose keys are all masked gets {value} instead of zeros"
 
 
 @symptom("masked_weights")
@@ -141,31 +142,31 @@ def shift(f, draw):
     scores = draw(1, 1, 4, 4)
     before, after = f(scores), f(scores + 3)
     if not close(before, after):
-        _at, mine, was = furthest(after, before)
-        return f"adding 3 to every score turns a weight of {was:.3g} into {mine:.3g}"
+        _index, actual, expected = furthest(after, before)
+        return f"adding 3 to every score changes a weight from {expected:.3g} to {actual:.3g}"
 
 
 @symptom("masked_weights")
 def ratio(f, draw):
     weights = f(torch.tensor([[0.0, 1.0], [0.0, 1.0]], dtype=torch.float64)[None, None])[0, 0, 1]
-    found = float(weights[1] / weights[0])
-    if abs(found - 2.71828) > 1e-3:
+    quotient = float(weights[1] / weights[0])
+    if abs(quotient - 2.71828) > 1e-3:
         return (
-            f"a score that is higher by 1 gets {found:.3g} times the weight; "
-            "with exponentials it is 2.72 times"
+            f"a score that is higher by 1 gets {quotient:.3g} times the weight; "
+            "exponentials give it 2.72 times the weight"
         )
 
 
 @symptom("masked_weights")
 def survives(f, draw):
     scores = draw(1, 1, 4, 4)
-    for what, moved in (
-        ("the future 1000 higher", scores + 1000 * torch.ones(4, 4).triu(1)),
+    for case, changed in (
+        ("the masked scores 1000 higher", scores + 1000 * torch.ones(4, 4).triu(1)),
         ("all scores at -20000", scores - 2e4),
     ):
-        sums = f(moved).sum(-1)
-        if not close(sums, torch.ones_like(sums), 1e-3):
-            return f"with {what}, the weights of a row do not sum to 1"
+        row_sums = f(changed).sum(-1)
+        if not close(row_sums, torch.ones_like(row_sums), 1e-3):
+            return f"with {case}, the weights of a row do not sum to 1"
 
 
 @probe("scaled_dot_product_attention")
@@ -213,7 +214,7 @@ def rows_apart(draw):
 
 @probe("scaled_dot_product_attention")
 def all_scores_high(draw):
-    """Raw exponentials overflow everywhere; one maximum for all would do."""
+    """Scores whose exponentials all overflow; one maximum for the whole tensor avoids that."""
     q, k = draw(2, 2, 3, 4) / 9 + 3, draw(2, 2, 3, 4) + 400
     return ask(q, k, draw(2, 2, 3, 4), tolerance=2e-2)
 
@@ -242,7 +243,8 @@ def as_low_as_it_goes(draw):
 
 
 def _weights(f, scores, causal):
-    """The weights that attention uses for these scores: queries that are scores, keys a basis."""
+    """The attention weights (T_q, T_k) of `scores` (1, 1, T_q, T_k): keys and values are identity
+    matrices, so the output is the weights."""
     size = scores.size(-1)
     eye = torch.eye(size, dtype=scores.dtype)[None, None]
     return f(scores * size**0.5, eye, eye, causal=causal)[0, 0]
@@ -250,9 +252,9 @@ def _weights(f, scores, causal):
 
 @symptom("scaled_dot_product_attention")
 def ordinary_inputs(f, draw):
-    odd = broken(f(draw(1, 2, 4, 4), draw(1, 2, 4, 4), draw(1, 2, 4, 4)))
-    if odd:
-        return f"for ordinary inputs, {odd} outputs are no finite numbers"
+    count = broken(f(draw(1, 2, 4, 4), draw(1, 2, 4, 4), draw(1, 2, 4, 4)))
+    if count:
+        return f"for ordinary inputs, {count} outputs are not finite"
 
 
 @symptom("scaled_dot_product_attention")
@@ -262,33 +264,36 @@ def attention_future(f, draw):
     later = torch.tensor([0.0, 0, 0, 3])[:, None]
     after = f(q, k + later, v - later)
     if not close(after[:, :, :3], before[:, :, :3]):
-        at, mine, was = furthest(after[:, :, :3], before[:, :, :3])
-        return f"changing word 3 moves the output of word {at[2]}, from {was:.3g} to {mine:.3g}"
+        index, actual, expected = furthest(after[:, :, :3], before[:, :, :3])
+        return (
+            f"changing word 3 changes the output of word {index[2]} "
+            f"from {expected:.3g} to {actual:.3g}"
+        )
 
 
 @symptom("scaled_dot_product_attention")
 def attention_sums(f, draw):
     ones = f(draw(1, 2, 4, 4), draw(1, 2, 4, 4), torch.ones(1, 2, 4, 1, dtype=torch.float64))
-    at, mine, _ = furthest(ones, torch.ones_like(ones))
-    if abs(mine - 1) > 1e-4:
-        return f"the weights of query {at[2]} sum to {mine:.3g}, not to 1 (causal)"
+    index, actual, _ = furthest(ones, torch.ones_like(ones))
+    if abs(actual - 1) > 1e-4:
+        return f"the weights of query {index[2]} sum to {actual:.3g}, not to 1 (causal)"
 
 
 @symptom("scaled_dot_product_attention")
 def attention_sums_without_mask(f, draw):
     q, k, v = draw(1, 2, 4, 4), draw(1, 2, 4, 4), torch.ones(1, 2, 4, 1, dtype=torch.float64)
     ones = f(q, k, v, causal=False)
-    at, mine, _ = furthest(ones, torch.ones_like(ones))
-    if abs(mine - 1) > 1e-4:
-        return f"the weights of query {at[2]} sum to {mine:.3g}, not to 1 (without a mask)"
+    index, actual, _ = furthest(ones, torch.ones_like(ones))
+    if abs(actual - 1) > 1e-4:
+        return f"the weights of query {index[2]} sum to {actual:.3g}, not to 1 (without a mask)"
 
 
 @symptom("scaled_dot_product_attention")
 def outputs_depend_on_queries(f, draw):
     k, v = draw(1, 2, 4, 4), draw(1, 2, 4, 4)
-    one, other = f(draw(1, 2, 4, 4), k, v, causal=False), f(draw(1, 2, 4, 4), k, v, causal=False)
-    if close(one, other):
-        return "the outputs are equal for any query"
+    first, second = f(draw(1, 2, 4, 4), k, v, causal=False), f(draw(1, 2, 4, 4), k, v, causal=False)
+    if close(first, second):
+        return "the outputs do not depend on the queries"
 
 
 @symptom("scaled_dot_product_attention")
@@ -300,30 +305,29 @@ def effective_scale(f, draw):
         return None
     if not close(steps, steps.mean() + 0 * steps) or not bool((weights > 0).all()):
         return None
-    found = float(steps.log().mean()) / 2
-    if abs(found - 0.5) > 1e-3:
-        return (
-            f"the weights are those of dot products times {found:.3g}, for d_k = 4; "
-            "1/sqrt(d_k) is 0.5"
-        )
+    factor = float(steps.log().mean()) / 2
+    if abs(factor - 0.5) > 1e-3:
+        return f"the dot products are multiplied by {factor:.3g} for d_k = 4; 1/sqrt(d_k) is 0.5"
 
 
 @symptom("scaled_dot_product_attention")
 def twins(f, draw):
-    """Every key and value twice: each twin takes half, and the blend stays."""
+    """Repeating every key and value halves the weights and leaves the blend equal."""
     q, k, v = draw(1, 2, 4, 4), draw(1, 2, 4, 4), draw(1, 2, 4, 4)
     once = f(q, k, v, causal=False)
     twice = f(q, k.repeat(1, 1, 2, 1), v.repeat(1, 1, 2, 1), causal=False)
     if not close(once, twice):
-        _at, mine, was = furthest(twice, once)
-        return f"every key and value given twice moves an output from {was:.3g} to {mine:.3g}"
+        _index, actual, expected = furthest(twice, once)
+        return (
+            f"repeating every key and value changes an output from {expected:.3g} to {actual:.3g}"
+        )
 
 
 @symptom("scaled_dot_product_attention")
 def order_of_keys(f, draw):
     q, k, v = draw(1, 2, 4, 4), draw(1, 2, 4, 4), draw(1, 2, 4, 4)
     if not close(f(q, k.flip(2), v.flip(2), causal=False), f(q, k, v, causal=False)):
-        return "reordering keys together with their values moves the outputs (without a mask)"
+        return "reordering keys and values together changes the outputs (without a mask)"
 
 
 @symptom("scaled_dot_product_attention")
@@ -333,10 +337,11 @@ def between_the_values(f, draw):
     low, high = v.amin(2, keepdim=True), v.amax(2, keepdim=True)
     outside = (out < low - 1e-6) | (out > high + 1e-6)
     if bool(outside.any()):
-        at = outside.nonzero()[0].tolist()
+        index = outside.nonzero()[0].tolist()
+        head = (0, index[1], 0, index[3])
         return (
-            f"an output of {float(out[tuple(at)]):.3g} lies outside of all values there "
-            f"({float(low[0, at[1], 0, at[3]]):.3g} to {float(high[0, at[1], 0, at[3]]):.3g})"
+            f"an output of {float(out[tuple(index)]):.3g} is outside the range of the values "
+            f"({float(low[head]):.3g} to {float(high[head]):.3g})"
         )
 
 
@@ -347,15 +352,15 @@ def heads_are_apart(f, draw):
     q = q.clone()
     q[:, 1] += 1.0
     if not close(f(q, k, v)[:, 0], before[:, 0]):
-        return "changing the queries of head 1 moves the outputs of head 0"
+        return "changing the queries of head 1 changes the outputs of head 0"
 
 
 @symptom("scaled_dot_product_attention")
 def large_scores_survive(f, draw):
     q, k, v = draw(1, 2, 4, 4) * 90, draw(1, 2, 4, 4) * 90, draw(1, 2, 4, 4)
-    odd = broken(f(q, k, v))
-    if odd:
-        return f"for scores in the thousands, {odd} outputs are no finite numbers"
+    count = broken(f(q, k, v))
+    if count:
+        return f"for scores in the thousands, {count} outputs are not finite"
 
 
 @symptom("causal_mask")
@@ -364,11 +369,13 @@ def first_wrong_cell(f, draw):
         mask = f(rows, columns)
         right = torch.ones(rows, columns, dtype=torch.bool).tril()
         if tuple(mask.shape) != (rows, columns):
-            return f"for {rows} queries and {columns} keys its shape is {tuple(mask.shape)}"
+            return (
+                f"for {rows} queries and {columns} keys the mask has the shape {tuple(mask.shape)}"
+            )
         if mask.dtype is not torch.bool:
-            return f"its dtype is {str(mask.dtype).removeprefix('torch.')}, not bool"
+            return f"the mask has the dtype {str(mask.dtype).removeprefix('torch.')}, not bool"
         wrong = (mask != right).nonzero().tolist()
         if wrong:
             i, j = wrong[0]
-            verb = "may see" if bool(mask[i, j]) else "may not see"
+            verb = "may attend to" if bool(mask[i, j]) else "may not attend to"
             return f"for {rows} queries and {columns} keys, query {i} {verb} key {j}"

@@ -16,7 +16,7 @@ def test_a_square_mask(solution, agree):
 
 
 def test_a_mask_of_any_shape(solution, agree):
-    """causal_mask: starts in the top left corner, also when the lengths differ"""
+    """causal_mask: is aligned to the top left corner, also when the lengths differ"""
     agree(solution.causal_mask, 3, 6)
     agree(solution.causal_mask, 6, 3)
     agree(solution.causal_mask, 1, 5)
@@ -25,7 +25,7 @@ def test_a_mask_of_any_shape(solution, agree):
 
 
 def test_a_large_mask(solution, agree):
-    """causal_mask: as large as it is asked for"""
+    """causal_mask: may be thousands of positions wide or high"""
     agree(solution.causal_mask, 70, 90)
     agree(solution.causal_mask, 3, 4200)
     agree(solution.causal_mask, 4200, 3)
@@ -33,7 +33,7 @@ def test_a_large_mask(solution, agree):
 
 
 def test_weights_without_padding(solution, draw, agree, hidden):
-    """masked_weights: the future gets nothing, the rest sums to one"""
+    """masked_weights: future keys get weight zero, the rest of a row sums to one"""
     agree(solution.masked_weights, draw(2, 3, 5, 5), weights=-1, masked=hidden(2, 3, 5, 5))
 
 
@@ -51,7 +51,7 @@ def test_weights_of_one_thing(solution, draw, agree, hidden):
 
 
 def test_weights_with_padding(solution, draw, agree, hidden):
-    """masked_weights: padding gets nothing either, in each sequence of the batch its own"""
+    """masked_weights: padding gets weight zero; each sequence of the batch has its own padding"""
     keep = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0], [1, 0, 1, 1, 0, 1]]).bool()
     for queries in (4, 6, 8):
         scores = draw(3, 2, queries, 6)
@@ -61,7 +61,7 @@ def test_weights_with_padding(solution, draw, agree, hidden):
 
 
 def test_a_tempting_future(solution, draw, agree, hidden):
-    """masked_weights: a hidden score may be far above all visible ones"""
+    """masked_weights: a masked score may be far above all other scores"""
     scores, masked = draw(2, 2, 5, 5), hidden(2, 2, 5, 5)
     agree(solution.masked_weights, scores + 2000 * masked, weights=-1, masked=masked)
     high = (scores + 1000 * masked).float()
@@ -75,7 +75,7 @@ def test_a_tempting_future(solution, draw, agree, hidden):
 
 
 def test_rows_far_apart(solution, draw, agree, hidden):
-    """masked_weights: rows, heads and sequences may lie far apart"""
+    """masked_weights: scores of rows, heads and sequences may be far apart"""
     masked = hidden(2, 2, 4, 5)
     for shape in ((1, 1, 4, 1), (1, 2, 1, 1), (2, 1, 1, 1)):
         apart = 800 * torch.arange(4.0)[: max(shape)].reshape(shape)
@@ -84,14 +84,14 @@ def test_rows_far_apart(solution, draw, agree, hidden):
 
 
 def test_a_query_without_a_key(solution, draw, agree, hidden):
-    """masked_weights: a query with no key to attend to gets zeros, and gradients that are zero"""
+    """masked_weights: a query whose keys are all masked gets zeros and zero gradients"""
     keep = torch.tensor([[0, 0, 1, 1, 1], [0, 1, 0, 1, 0], [0, 0, 0, 0, 0]]).bool()
     masked = hidden(3, 2, 4, 5, keep)
     agree(solution.masked_weights, draw(3, 2, 4, 5), keep, weights=-1, masked=masked)
 
 
 def test_very_low_scores(solution, draw, agree, hidden):
-    """masked_weights: visible scores may be lower than any number you thought of"""
+    """masked_weights: scores that are not masked may be very low"""
     masked = hidden(2, 2, 4, 5)
     scores = draw(2, 2, 4, 5) - 2e4
     agree(solution.masked_weights, scores, tolerance=1e-2, weights=-1, masked=masked)
@@ -101,7 +101,7 @@ def test_very_low_scores(solution, draw, agree, hidden):
 
 
 def test_weights_in_other_dtypes(solution, draw, agree, dtypes, hidden):
-    """masked_weights: keeps the dtype of the scores, in half precision too"""
+    """masked_weights: returns the dtype of the scores, also in half precision"""
     keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()
     for dtype in dtypes:
         scores = draw(2, 3, 4, 5, dtype=dtype)
@@ -110,14 +110,14 @@ def test_weights_in_other_dtypes(solution, draw, agree, dtypes, hidden):
 
 
 def test_weights_in_any_memory_layout(solution, draw, agree, hidden):
-    """masked_weights: does not care how the scores lie in memory"""
+    """masked_weights: accepts scores of any memory layout"""
     masked = hidden(2, 3, 4, 5)
     agree(solution.masked_weights, draw(2, 3, 5, 4).mT, weights=-1, masked=masked)
     agree(solution.masked_weights, draw(2, 4, 3, 5).transpose(1, 2), weights=-1, masked=masked)
 
 
 def test_attention_without_a_mask(solution, draw, agree):
-    """attention: every query blends all values when causal is False"""
+    """attention: every query attends to all keys when causal is False"""
     attention = solution.scaled_dot_product_attention
     agree(attention, draw(2, 3, 4, 5), draw(2, 3, 6, 5), draw(2, 3, 6, 7), causal=False)
     agree(attention, draw(2, 3, 4, 5), draw(2, 3, 4, 5), draw(2, 3, 4, 5), False)
@@ -152,11 +152,11 @@ def test_against_the_real_thing(solution, draw, same):
     q, k, v = (draw(2, 4, 16, 32, dtype=torch.float32) for _ in range(3))
     mine = solution.scaled_dot_product_attention(q, k, v, causal=True)
     real = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    same(mine, real, "it is not what F.scaled_dot_product_attention gives")
+    same(mine, real, "the result differs from that of F.scaled_dot_product_attention")
 
 
 def test_attention_with_large_scores(solution, draw, agree):
-    """attention: survives scores in the thousands"""
+    """attention: stays finite for scores in the thousands"""
     q, k, v = draw(2, 2, 5, 8, spread=60.0), draw(2, 2, 6, 8, spread=60.0), draw(2, 2, 6, 3)
     for causal in (True, False):
         agree(
@@ -171,7 +171,7 @@ def test_attention_with_large_scores(solution, draw, agree):
 
 
 def test_attention_with_a_loud_future(solution, draw, agree):
-    """attention: a later word may be a thousand times louder, and still goes unheard"""
+    """attention: masks later keys that are a thousand times larger"""
     louder = torch.tensor([1.0, 1, 1, 1000, 1000])[:, None]
     q, k, v = draw(2, 2, 3, 4), draw(2, 2, 5, 4) * louder, draw(2, 2, 5, 3)
     agree(solution.scaled_dot_product_attention, q, k, v, tolerance=1e-3)
@@ -184,7 +184,7 @@ def test_attention_with_a_loud_future(solution, draw, agree):
 
 
 def test_attention_in_other_dtypes(solution, draw, agree, dtypes):
-    """attention: keeps the dtype of its inputs, in half precision too"""
+    """attention: returns the dtype of its inputs, also in half precision"""
     for dtype in dtypes:
         q, k = draw(2, 3, 4, 8, dtype=dtype), draw(2, 3, 6, 8, dtype=dtype)
         v = draw(2, 3, 6, 5, dtype=dtype)
@@ -193,14 +193,14 @@ def test_attention_in_other_dtypes(solution, draw, agree, dtypes):
 
 
 def test_attention_in_any_memory_layout(solution, draw, agree):
-    """attention: does not care how its inputs lie in memory"""
+    """attention: accepts inputs of any memory layout"""
     q, k = draw(2, 4, 3, 5).transpose(1, 2), draw(2, 6, 3, 5).transpose(1, 2)
     v = draw(2, 3, 7, 6).transpose(2, 3)
     agree(solution.scaled_dot_product_attention, q, k, v)
 
 
 def test_a_second_call(solution, draw, agree):
-    """Answers a second call, with other lengths or padding, as freshly as the first"""
+    """Keeps no state between calls of different lengths or padding"""
     for queries, keys in ((5, 5), (5, 7), (3, 7), (5, 5)):
         agree(solution.masked_weights, draw(1, 2, queries, keys), weights=-1)
         keep = draw.order(keys)[None] > 1
@@ -212,13 +212,13 @@ def test_a_second_call(solution, draw, agree):
 
 @pytest.mark.law("masked_weights", "scaled_dot_product_attention")
 def test_the_future_is_silent(solution, draw, same):
-    """Law: changing a later word moves no earlier output, nor its gradient"""
+    """Law: changing a later word changes no earlier output and no gradient of it"""
     q, k, v = draw(1, 2, 6, 4), draw(1, 2, 6, 4).requires_grad_(), draw(1, 2, 6, 5).requires_grad_()
     before = solution.scaled_dot_product_attention(q, k, v)
     later = torch.zeros(6, 1, dtype=q.dtype)
     later[4:] = 3.0
     after = solution.scaled_dot_product_attention(q, k + later, v - later)
-    same(after[:, :, :4], before[:, :, :4], "changing words 4 and 5 moved outputs before them")
+    same(after[:, :, :4], before[:, :, :4], "changing words 4 and 5 changed earlier outputs")
     before[:, :, :4].sum().backward()
     for name, leaf in (("k", k), ("v", v)):
         if leaf.grad is None:
@@ -231,7 +231,7 @@ def test_the_future_is_silent(solution, draw, same):
 
 @pytest.mark.law("scaled_dot_product_attention")
 def test_slopes(solution, draw, slopes):
-    """Law: its gradients are the slopes that small differences measure"""
+    """Law: its gradients equal those measured by finite differences"""
     slopes(solution.scaled_dot_product_attention, *(draw(1, 1, n, 2) for n in (2, 3, 3)))
 
 
@@ -249,26 +249,26 @@ def test_order_of_keys(solution, draw, same):
 
 @pytest.mark.law("scaled_dot_product_attention")
 def test_a_vague_query(solution, draw, same):
-    """Law: a query of zeros listens to everything it may see, equally"""
+    """Law: a query of zeros gives equal weight to every key it may attend to"""
     k, v = draw(1, 2, 4, 3), draw(1, 2, 4, 5)
     mean = v.cumsum(2) / torch.arange(1, 5, dtype=v.dtype)[:, None]
     same(
         solution.scaled_dot_product_attention(torch.zeros_like(k), k, v),
         mean,
-        "queries of zeros should give the plain mean of the values so far",
+        "queries of zeros should give the mean of the values up to their position",
     )
 
 
 @pytest.mark.law("causal_mask")
 def test_the_mask_follows_its_device(solution, follows_device):
-    """causal_mask: is made on the device that it is asked for, at every call"""
+    """causal_mask: is created on the requested device at every call"""
     solution.causal_mask(3, 4)
     follows_device(solution.causal_mask, 3, 4, device=torch.device("meta"))
 
 
 @pytest.mark.law("masked_weights", "scaled_dot_product_attention")
 def test_follows_the_device(solution, draw, follows_device):
-    """Makes everything on the device of its inputs"""
+    """Creates every tensor on the device of its inputs"""
     solution.masked_weights(draw(2, 3, 4, 5))
     follows_device(solution.masked_weights, draw(2, 3, 4, 5))
     keep = torch.tensor([[1, 1, 1, 0, 1], [0, 0, 1, 1, 1]]).bool()

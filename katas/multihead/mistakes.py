@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from attention_katas.authoring.mistakes import convention, formula, harmless, mistake
-from attention_katas.masked_softmax import (
+from shared.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,
     hidden_maximum_softmax,
@@ -141,7 +141,7 @@ def _tiled(keep, scores):
 
 
 @mistake(
-    "splits with one reshape: positions and heads are mixed",
+    "splits with a reshape alone: positions and heads are mixed",
     question=(
         "Write down position 0 of head 0 for T = 2, H = 2: are its entries next to each other?"
     ),
@@ -153,7 +153,7 @@ def split_by_view(x, num_heads):
 
 
 @mistake(
-    "splits with one view: positions and heads are mixed",
+    "splits with a view alone: positions and heads are mixed",
     function="split_heads",
     question=(
         "Write down position 0 of head 0 for T = 2, H = 2: are its entries next to each other?"
@@ -166,8 +166,8 @@ def split_by_strict_view(x, num_heads):
 
 
 @convention(
-    "deals the entries out like cards: head h gets h, h+H, h+2H, ...",
-    contract="In this kata head h gets a slice of neighbours: entries h*D/H up to (h+1)*D/H.",
+    "interleaves the heads: head h gets the entries h, h+H, h+2H, ...",
+    contract="In this kata head h gets a contiguous slice: entries h*D/H up to (h+1)*D/H.",
     function="split_heads",
     hint="Where to look",
 )
@@ -176,7 +176,7 @@ def split_interleaved(x, num_heads):
 
 
 @mistake(
-    "leaves the heads behind the positions",
+    "leaves the head axis behind the positions",
     question="Which axes does the matrix product of attention work on?",
     function="split_heads",
     hint="Two moves, not one",
@@ -189,8 +189,8 @@ def split_without_transpose(x, num_heads):
 
 
 @mistake(
-    "swaps the wrong two axes: the heads end up last",
-    question="Write down what each axis means before and after: which two change places?",
+    "swaps the wrong two axes: the head axis comes last",
+    question="Name each axis before and after. Which two have to be swapped?",
     function="split_heads",
     hint="Two moves, not one",
 )
@@ -199,8 +199,8 @@ def split_heads_last(x, num_heads):
 
 
 @mistake(
-    "does not check the width: left-over entries are dropped",
-    question="What should happen with a width of 7 and 2 heads?",
+    "does not check the width: drops the remaining entries",
+    question="What should happen for a width of 7 and 2 heads?",
     function="split_heads",
     hint="Almost there",
 )
@@ -210,10 +210,11 @@ def split_drops_the_rest(x, num_heads):
 
 
 @mistake(
-    "raises something else than ValueError when the heads cannot share the width",
-    question="Which error does the contract ask for when the heads cannot share the width?",
+    "does not raise ValueError when num_heads does not divide the width",
+    question="Which error does the contract ask for when num_heads does not divide the width?",
     function="split_heads",
     hint="Almost there",
+    shows="nothing",
 )
 def split_unchecked(x, num_heads):
     batch, length, width = x.shape
@@ -221,8 +222,8 @@ def split_unchecked(x, num_heads):
 
 
 @mistake(
-    "merges with one reshape: positions and heads are mixed",
-    question="Which axis must stand beside the slices before they can be joined?",
+    "merges with a reshape alone: positions and heads are mixed",
+    question="Which axis must come just before the slices so that a reshape can concatenate them?",
     function="merge_heads",
     hint="Two moves, not one",
 )
@@ -231,9 +232,9 @@ def merge_by_view(x):
 
 
 @mistake(
-    "merges with one view: positions and heads are mixed",
+    "merges with a view alone: positions and heads are mixed",
     function="merge_heads",
-    question="Which axis must stand beside the slices before they can be joined?",
+    question="Which axis must come just before the slices so that a reshape can concatenate them?",
     hint="Two moves, not one",
     same_as="merge-by-view",
 )
@@ -242,18 +243,19 @@ def merge_by_strict_view(x):
 
 
 @convention(
-    "shuffles the slices into each other: entry i of every head, then entry i+1",
-    contract="In this kata the slices of the heads stand side by side: all of head 0 first.",
+    "interleaves the heads: entry i of every head, then entry i+1",
+    contract="In this kata the slices of the heads are concatenated: all of head 0 first.",
     function="merge_heads",
     hint="Where to look",
+    shows="rows",
 )
 def merge_interleaved(x):
     return _undealt(x)
 
 
 @mistake(
-    "adds the heads up instead of putting them side by side",
-    question="How wide is the result, and how wide should it be?",
+    "sums the heads instead of concatenating them",
+    question="What width does the result have, and what width should it have?",
     function="merge_heads",
     hint="Two moves, not one",
 )
@@ -262,8 +264,8 @@ def merge_adds(x):
 
 
 @mistake(
-    "averages the heads instead of putting them side by side",
-    question="How wide is the result, and how wide should it be?",
+    "averages the heads instead of concatenating them",
+    question="What width does the result have, and what width should it have?",
     function="merge_heads",
     hint="Two moves, not one",
 )
@@ -272,7 +274,7 @@ def merge_averages(x):
 
 
 @mistake(
-    "splits by a view inside",
+    "splits with a reshape alone: positions and heads are mixed",
     question="Can a reshape move the heads in front of the positions?",
     function="multi_head_attention",
     hint="Two moves, not one",
@@ -282,28 +284,30 @@ def heads_by_view(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "merges by a reshape, without moving an axis",
-    question="After the reshape, does row t still hold what belongs to position t?",
+    "merges with a reshape alone: positions and heads are mixed",
+    question="After the reshape, does row t still hold the entries of position t?",
     function="multi_head_attention",
     hint="Two moves, not one",
+    shows="rows",
 )
 def merged_by_view(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, merge=_unview)
 
 
 @mistake(
-    "neither split nor merge moves an axis",
-    question="Two wrongs give the right shape. Do they give the right values?",
+    "splits and merges with reshapes alone: positions and heads are mixed",
+    question="The final shape is right. Which entries of x does head 0 of position 0 get?",
     function="multi_head_attention",
     hint="Two moves, not one",
+    shows="rows",
 )
 def views_both_ways(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, split=_view, merge=_unview)
 
 
 @convention(
-    "deals the entries out like cards: head h gets h, h+H, h+2H, ...",
-    contract="In this kata head h gets a slice of neighbours: entries h*D/H up to (h+1)*D/H.",
+    "interleaves the heads: head h gets the entries h, h+H, h+2H, ...",
+    contract="In this kata head h gets a contiguous slice: entries h*D/H up to (h+1)*D/H.",
     function="multi_head_attention",
     hint="Where to look",
 )
@@ -324,10 +328,8 @@ def one_head(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "scales by the whole width instead of one head's",
-    question=(
-        "How many products does one score sum up: those of the whole width, or those of one head?"
-    ),
+    "scales by the whole width D instead of the width of one head",
+    question="How many products does one score sum: those of the whole width, or of one head?",
     function="multi_head_attention",
     hint="The projections",
 )
@@ -337,7 +339,7 @@ def scales_by_model_width(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "does not scale the scores",
-    question="How far apart are the scores, and what does softmax make of a row of such numbers?",
+    question="How large is the spread of the scores, and what does softmax do with such a row?",
     function="multi_head_attention",
     hint="The projections",
 )
@@ -346,8 +348,8 @@ def heads_no_scale(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "divides by the head's width, not by its root",
-    question="Without the root, where do all weights go as heads get wider?",
+    "divides by the width of a head, not by its square root",
+    question="Without the square root, what happens to the weights as the heads get wider?",
     function="multi_head_attention",
     hint="The projections",
 )
@@ -358,7 +360,7 @@ def heads_divide_by_width(x, weights, num_heads, causal=False, keep=None):
 @mistake(
     "scales by the number of heads",
     question=(
-        "Which grows the spread of a dot product: how many heads there are, or how long a key is?"
+        "What makes the spread of a dot product grow: the number of heads, or the width of a key?"
     ),
     function="multi_head_attention",
     hint="The projections",
@@ -379,7 +381,7 @@ def scales_by_length(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "forgets the output projection",
-    question="Where do the heads learn of each other?",
+    question="Which step mixes the outputs of the heads?",
     function="multi_head_attention",
     hint="The projections",
 )
@@ -449,10 +451,11 @@ def inner_projections_not_transposed(x, weights, num_heads, causal=False, keep=N
 
 
 @mistake(
-    "attends with x itself: no projection to queries, keys and values",
-    question="If query and key are the same vector, which word scores highest with itself?",
+    "attends with x itself: has no projections to queries, keys and values",
+    question="If queries and keys are equal, how does the score of a word with itself compare?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def no_projections(x, weights, num_heads, causal=False, keep=None):
     if x.size(-1) % num_heads:
@@ -465,17 +468,18 @@ def no_projections(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "uses one projection for query, key and value",
-    question="If query and key are the same vector, which word scores highest with itself?",
+    question="If queries and keys are equal, how does the score of a word with itself compare?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def one_projection(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="qqq")
 
 
 @mistake(
-    "hands over what it compares: keys and values are one",
-    question="What is compared, and what is handed over?",
+    "uses the key projection for the values too: keys and values are equal",
+    question="Which of the two is compared with the queries, and which is blended?",
     function="multi_head_attention",
     hint="The projections",
 )
@@ -485,27 +489,29 @@ def one_projection_for_keys_and_values(x, weights, num_heads, causal=False, keep
 
 @mistake(
     "uses one projection for queries and keys",
-    question="Which of the two asks, and which one answers?",
+    question="Which projection belongs to the queries, and which to the keys?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def one_projection_for_queries_and_keys(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="qqv")
 
 
 @mistake(
-    "exchanges the projections of query and key",
-    question="Which of the two asks, and which one answers?",
+    "swaps the projections of queries and keys",
+    question="Which projection belongs to the queries, and which to the keys?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def query_and_key_exchanged(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="kqv")
 
 
 @mistake(
-    "exchanges the projections of key and value",
-    question="What is compared, and what is handed over?",
+    "swaps the projections of keys and values",
+    question="Which of the two is compared with the queries, and which is blended?",
     function="multi_head_attention",
     hint="The projections",
 )
@@ -514,10 +520,11 @@ def key_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "exchanges the projections of query and value",
-    question="What is compared, and what is handed over?",
+    "swaps the projections of queries and values",
+    question="Which of the two is compared with the queries, and which is blended?",
     function="multi_head_attention",
     hint="The projections",
+    shows="rows",
 )
 def query_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="vkq")
@@ -535,9 +542,10 @@ def softmax_over_heads(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "takes the softmax over the queries",
-    question="Along which axis must one query's weights add up to 1?",
+    question="Along which axis must the weights of one query sum to 1?",
     function="multi_head_attention",
     hint="Where to look",
+    shows="rows",
 )
 def softmax_over_queries(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, dim=-2)
@@ -545,7 +553,7 @@ def softmax_over_queries(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "has no softmax",
-    question="Can a share be negative?",
+    question="Can a weight be negative?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -566,11 +574,10 @@ def across_the_batch(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "repeats the padding over the heads in the wrong order",
-    question=(
-        "To which sequence does row r of your flattened batch belong, and whose mask did it get?"
-    ),
+    question="Which sequence is row r of your flattened batch, and whose mask does it get?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def padding_tiled(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, padding=_tiled)
@@ -578,19 +585,21 @@ def padding_tiled(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "ignores the padding",
-    question="Add ten padding words; should the answer for a real word change?",
+    question="Add ten padding words. Should the output for a real word change?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_ignore_padding(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, join=lambda past, real: past)
 
 
 @mistake(
-    "raises something else than ValueError when the heads cannot share the width",
+    "does not raise ValueError when num_heads does not divide the width",
     function="multi_head_attention",
-    question="Which error does the contract ask for when the heads cannot share the width?",
+    question="Which error does the contract ask for when num_heads does not divide the width?",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_unchecked(x, weights, num_heads, causal=False, keep=None):
     def split(t, heads):
@@ -600,20 +609,22 @@ def heads_unchecked(x, weights, num_heads, causal=False, keep=None):
 
 
 @convention(
-    "reads keep the other way round: True as padding",
-    contract="In this kata True means a real position, that may be attended to.",
+    "reads keep inverted: True as padding",
+    contract="In this kata True marks a real position, which may be attended to.",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_keep_inverted(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, None if keep is None else ~keep)
 
 
 @mistake(
-    "lays the padding along the queries",
+    "applies the padding mask to the queries instead of the keys",
     question="Which axis of the score matrix are the keys on?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def padding_on_queries(x, weights, num_heads, causal=False, keep=None):
     return _heads(
@@ -628,7 +639,7 @@ def padding_on_queries(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "ignores causal",
-    question="Your function was told whether to mask. Where does it use that?",
+    question="Where does your function use causal?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -638,7 +649,7 @@ def heads_never_causal(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "always masks the future",
-    question="Your function was told whether to mask. Where does it use that?",
+    question="Where does your function use causal?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -647,8 +658,8 @@ def heads_always_causal(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "turns the triangle over: a position sees itself and the future",
-    question="Cover row 0 with your hand: which columns may it use?",
+    "uses the upper triangle: a position sees itself and the future",
+    question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -657,18 +668,19 @@ def heads_turned(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "hides what it should keep",
-    question="masked_fill fills where the mask is True. Is that where you want it?",
+    "masks the allowed keys and keeps the others",
+    question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_hide_the_past(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=inverted_softmax)
 
 
 @mistake(
-    "hides the diagonal as well",
-    question="May a word look at itself? And what is left for the first word if not?",
+    "masks the diagonal too: a word cannot attend to itself",
+    question="May a word attend to itself? If not, which keys are left for the first word?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -677,8 +689,8 @@ def heads_hide_diagonal(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "lets every position see one ahead",
-    question="Which is the first forbidden cell of row 0 in your mask?",
+    "lets every position see one position ahead",
+    question="Which is the first forbidden key of row 0 in your mask?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -688,17 +700,18 @@ def heads_one_ahead(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "forgets the causal mask when there is padding",
-    question="You have two rules. Does your code apply both?",
+    question="There are two masks, causal and padding. Does your code apply both?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_one_rule(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, join=lambda past, real: real)
 
 
 @mistake(
-    "allows a key that only one of the two rules allows",
-    question="A key has to pass both rules; which connective is that?",
+    "allows keys that only one of the two masks allows",
+    question="Both masks have to allow a key. Which logical operator is that?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -709,7 +722,9 @@ def heads_either_rule(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "masks after the softmax and does not renormalise",
-    question="Hidden keys have already taken their share; who gets it back?",
+    question=(
+        "The masked keys have already taken part of the sum. Do the other weights still sum to 1?"
+    ),
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -718,7 +733,7 @@ def heads_mask_late(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "gives hidden keys a score near 0",
+    "gives masked keys a score near 0",
     question="What does the exponential turn a score of 0 into?",
     function="multi_head_attention",
     hint="Almost there",
@@ -728,8 +743,8 @@ def heads_zero_scores(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "adds the 0/1 mask to the scores",
-    question="You add 0 to the scores of hidden keys. What have they lost by that?",
+    "adds the mask itself (0 and 1) to the scores",
+    question="You add 0 to the scores of masked keys. Does that lower their weights to 0?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -738,30 +753,33 @@ def heads_add_the_mask(x, weights, num_heads, causal=False, keep=None):
 
 
 @convention(
-    "gives NaN to a query without a key",
-    contract="In this kata a query that nothing is allowed to blends nothing: b_o comes out.",
+    "gives NaN to a query whose keys are all masked",
+    contract="In this kata a query whose keys are all masked gets a blend of zeros, so b_o.",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_nan(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=nan_softmax)
 
 
 @mistake(
-    "leaves weight in rows that have no key",
-    question="What should a query with nobody to listen to receive?",
+    "gives weight to keys in rows whose keys are all masked",
+    question="What should a query receive when all of its keys are masked?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_uniform_without_keys(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=uniform_softmax)
 
 
 @mistake(
-    "gives zeros to a query without a key, instead of b_o",
+    "gives zeros instead of b_o to a query whose keys are all masked",
     question="Which step comes after the blend, for every position?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_zeros_without_keys(x, weights, num_heads, causal=False, keep=None):
     out = _heads(x, weights, num_heads, causal, keep)
@@ -772,17 +790,18 @@ def heads_zeros_without_keys(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="overflow",
 )
 def heads_no_maximum(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=no_maximum_softmax)
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="multi_head_attention",
     hint="Almost there",
@@ -793,7 +812,7 @@ def heads_no_maximum_unguarded(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "takes exponentials of the raw scores",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a row so that the largest exponent is 0?",
     function="multi_head_attention",
     hint="Almost there",
@@ -805,18 +824,19 @@ def heads_no_maximum_late(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "keeps dropout on",
-    question="Call your function twice. Should the answers differ?",
+    question="Call your function twice. Should the results differ?",
     function="multi_head_attention",
     hint="Almost there",
     random=True,
+    shows="nothing",
 )
 def dropout_stays_on(x, weights, num_heads, causal=False, keep=None):
     return F.dropout(_heads(x, weights, num_heads, causal, keep), 0.3, True)
 
 
 @mistake(
-    "gives every head the same small projection",
-    question="If all heads share one projection, what can they tell apart?",
+    "uses one small projection for every head",
+    question="If all heads share one projection, in what can they differ?",
     function="multi_head_attention",
     hint="The projections",
 )
@@ -832,10 +852,11 @@ def one_small_projection(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "cuts queries and keys off from the graph",
-    question="Would w_q ever hear about the loss?",
+    "detaches queries and keys from the graph",
+    question="Does a gradient of the loss reach w_q?",
     function="multi_head_attention",
     hint="The projections",
+    shows="gradient",
 )
 def heads_detached(x, weights, num_heads, causal=False, keep=None):
     cut = {n: w.detach() if n[2] in "qk" else w for n, w in weights.items()}
@@ -843,10 +864,11 @@ def heads_detached(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "makes a mask on the default device",
-    question="On which device does a tensor live that you make from nothing?",
+    "creates a mask on the default device",
+    question="On which device does torch create a tensor when you name no device?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_default_device(x, weights, num_heads, causal=False, keep=None):
     return _heads(
@@ -860,10 +882,11 @@ def heads_default_device(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "always answers in float32",
-    question="Which dtype had the input, and which has your answer?",
+    "always returns float32",
+    question="Which dtype does the input have, and which does your result have?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_always_float32(x, weights, num_heads, causal=False, keep=None):
     wide = {n: w.float() for n, w in weights.items()}
@@ -871,8 +894,8 @@ def heads_always_float32(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "hides with a number that real scores can undercut, such as -10000",
-    question='Is your "very small" smaller than everything a model can produce?',
+    "masks with a number that real scores can fall below, such as -10000",
+    question="Is your number lower than every score that a model can produce?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -881,18 +904,19 @@ def heads_fill_too_weak(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "hides with a number that half precision cannot hold, such as -1e9",
-    question="What is the lowest number your dtype can hold, and is there one that always fits?",
+    "masks with a number that half precision cannot hold, such as -1e9",
+    question="What is the lowest number of your dtype, and which value exists in every dtype?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_fill_does_not_fit(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=billion_fill_softmax)
 
 
 @mistake(
-    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -901,8 +925,8 @@ def heads_renormalises_late(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "takes hidden keys out after the exponentials: 0/0 when a hidden score towers",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    "removes masked keys after the exponentials: 0/0 when a masked score is much higher",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     function="multi_head_attention",
     hint="Almost there",
     same_as="heads-renormalises-late",
@@ -913,7 +937,7 @@ def heads_renormalises_late_unguarded(x, weights, num_heads, causal=False, keep=
 
 @mistake(
     "masks after the softmax and divides by at least 1e-9",
-    question="What is left of the visible weights when a hidden score is 1000 higher?",
+    question="What is left of the other weights when a masked score is 1000 higher?",
     function="multi_head_attention",
     hint="Almost there",
 )
@@ -922,8 +946,8 @@ def heads_epsilon(x, weights, num_heads, causal=False, keep=None):
 
 
 @mistake(
-    "subtracts a maximum that a hidden key may hold",
-    question="Whose exponential is 1 when the highest score of a row is a hidden one?",
+    "subtracts a maximum that includes the masked keys",
+    question="Which key has the exponential 1 when the highest score of a row is masked?",
     function="multi_head_attention",
     hint="Almost there",
     same_as="heads-renormalises-late",
@@ -934,9 +958,10 @@ def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
 
 @mistake(
     "subtracts one maximum for the whole tensor",
-    question="What becomes of a row that lies 1000 below the highest score of another row?",
+    question="What happens to a row that lies 1000 below the highest score of another row?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="rows",
 )
 def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=one_maximum_softmax)
@@ -947,24 +972,25 @@ def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
     question="What dtype is the sum of half-precision scores and a float32 mask?",
     function="multi_head_attention",
     hint="Almost there",
+    shows="nothing",
 )
 def heads_wide_mask(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=wide_mask_softmax)
 
 
-@harmless("cuts with chunk and stacks", function="split_heads")
+@harmless("splits with chunk and stacks", function="split_heads")
 def split_by_chunks(x, num_heads):
     if x.size(-1) % num_heads:
         raise ValueError("no")
     return torch.stack(x.chunk(num_heads, -1), 1)
 
 
-@harmless("joins the heads with cat", function="merge_heads")
+@harmless("concatenates the heads with cat", function="merge_heads")
 def merge_by_cat(x):
     return torch.cat(list(x.unbind(1)), -1)
 
 
-@harmless("goes through the heads one at a time", function="multi_head_attention")
+@harmless("loops over the heads", function="multi_head_attention")
 def one_head_at_a_time(x, weights, num_heads, causal=False, keep=None):
     if x.size(-1) % num_heads:
         raise ValueError("no")
@@ -987,12 +1013,12 @@ def fused_projection(x, weights, num_heads, causal=False, keep=None):
     return F.linear(blend, weights["w_o"], weights["b_o"])
 
 
-@harmless("leaves the key's bias out: it cancels in softmax", function="multi_head_attention")
+@harmless("leaves out the bias of the keys: it cancels in softmax", function="multi_head_attention")
 def no_key_bias(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, {**weights, "b_k": torch.zeros_like(weights["b_k"])}, num_heads, causal, keep)
 
 
-@harmless("keeps the heads where they are and writes einsums", function="multi_head_attention")
+@harmless("leaves the head axis in place and writes einsums", function="multi_head_attention")
 def einsums(x, weights, num_heads, causal=False, keep=None):
     batch, length, width = x.shape
     if width % num_heads:

@@ -1,4 +1,4 @@
-"""What the diagnosis asks about multi-head attention."""
+"""Probes and symptoms of multi-head attention: the calls that the diagnosis makes."""
 
 import torch
 
@@ -60,7 +60,7 @@ def all_sizes_equal(draw):
 
 
 @probe("multi_head_attention")
-def projections_that_change_nothing(draw):
+def identity_projections(draw):
     return draw(2, 5, 6), _plain(6), 2
 
 
@@ -92,7 +92,7 @@ def large_scores(draw):
 
 @probe("multi_head_attention")
 def all_scores_high(draw):
-    """Raw exponentials overflow everywhere; one maximum for all would do."""
+    """Scores whose exponentials all overflow; one maximum for the whole tensor avoids that."""
     layer = _layer(draw, 12)
     layer["b_q"], layer["b_k"] = layer["b_q"] / 9 + 3, layer["b_k"] + 400
     layer["w_q"] = layer["w_q"] / 9
@@ -137,14 +137,15 @@ def where_entries_go(f, draw):
     x = torch.arange(2 * 3 * 4, dtype=torch.float64).reshape(2, 3, 4)
     heads = f(x, 2)
     if tuple(heads.shape) != (2, 2, 3, 2):
-        return f"(2, 3, 4) split into 2 heads has shape {tuple(heads.shape)}, not (2, 2, 3, 2)"
+        return f"(2, 3, 4) split into 2 heads has the shape {tuple(heads.shape)}, not (2, 2, 3, 2)"
     right = x.reshape(2, 3, 2, 2).transpose(1, 2)
     if not torch.equal(heads, right):
-        at, mine, wanted = furthest(heads, right)
+        index, actual, expected = furthest(heads, right)
+        batch, head, position, entry = index
         return (
-            f"sequence {at[0]}, head {at[1]}, position {at[2]}, entry {at[3]} should be entry "
-            f"{int(wanted) % 4} of position {int(wanted) // 4 % 3}; "
-            f"yours is entry {int(mine) % 4} of position {int(mine) // 4 % 3}"
+            f"sequence {batch}, head {head}, position {position}, entry {entry} should be entry "
+            f"{int(expected) % 4} of position {int(expected) // 4 % 3} of x; "
+            f"yours is entry {int(actual) % 4} of position {int(actual) // 4 % 3}"
         )
 
 
@@ -153,22 +154,23 @@ def where_slices_go(f, draw):
     x = torch.arange(2 * 2 * 3 * 2, dtype=torch.float64).reshape(2, 2, 3, 2)
     merged = f(x)
     if tuple(merged.shape) != (2, 3, 4):
-        return f"2 heads of (3, 2) merge to shape {tuple(merged.shape)}, not (2, 3, 4)"
+        return f"(2, 2, 3, 2) merged has the shape {tuple(merged.shape)}, not (2, 3, 4)"
     right = x.transpose(1, 2).flatten(2)
     if not torch.equal(merged, right):
-        at, mine, wanted = furthest(merged, right)
+        index, actual, expected = furthest(merged, right)
+        _sequence, position, entry = index
         return (
-            f"position {at[1]}, entry {at[2]} should come from head {int(wanted) // 6 % 2}, "
-            f"position {int(wanted) // 2 % 3}; yours comes from head {int(mine) // 6 % 2}, "
-            f"position {int(mine) // 2 % 3}"
+            f"position {position}, entry {entry} should come from head {int(expected) // 6 % 2}, "
+            f"position {int(expected) // 2 % 3}; yours comes from head {int(actual) // 6 % 2}, "
+            f"position {int(actual) // 2 % 3}"
         )
 
 
 @symptom("multi_head_attention")
 def ordinary_inputs(f, draw):
-    odd = broken(f(draw(1, 4, 8), _layer(draw, 8), 2))
-    if odd:
-        return f"for ordinary inputs, {odd} outputs are no finite numbers"
+    count = broken(f(draw(1, 4, 8), _layer(draw, 8), 2))
+    if count:
+        return f"for ordinary inputs, {count} outputs are not finite"
 
 
 @symptom("multi_head_attention")
@@ -179,8 +181,11 @@ def future(f, draw):
     x[:, 3] += 3
     after = f(x, layer, 2, causal=True)
     if not close(after[:, :3], before[:, :3]):
-        at, mine, was = furthest(after[:, :3], before[:, :3])
-        return f"causal: changing position 3 moves position {at[1]}, from {was:.3g} to {mine:.3g}"
+        index, actual, expected = furthest(after[:, :3], before[:, :3])
+        return (
+            f"causal: changing position 3 changes the output of position {index[1]} "
+            f"from {expected:.3g} to {actual:.3g}"
+        )
 
 
 @symptom("multi_head_attention")
@@ -190,15 +195,18 @@ def ten_more_of_padding(f, draw):
     longer = torch.cat([x, draw(1, 10, 8)], 1)
     after = f(longer, layer, 2, keep=torch.arange(14)[None] < 4)[:, :4]
     if not close(after, before):
-        _at, mine, was = furthest(after, before)
-        return f"adding 10 padding positions moves a real output from {was:.3g} to {mine:.3g}"
+        _index, actual, expected = furthest(after, before)
+        return (
+            "adding 10 padding positions changes the output of a real position "
+            f"from {expected:.3g} to {actual:.3g}"
+        )
 
 
 @symptom("multi_head_attention")
 def batch_is_apart(f, draw):
     x, layer = draw(3, 4, 8), _layer(draw, 8)
     if not close(f(x[1:2], layer, 2), f(x, layer, 2)[1:2]):
-        return "a sequence alone gives another result than in a batch"
+        return "a sequence gives different results alone and in a batch"
 
 
 @symptom("multi_head_attention")
@@ -207,26 +215,28 @@ def reads_its_weights(f, draw):
     before = f(x, layer, 2)
     for name in NAMES:
         if name != "b_k" and close(f(x, {**layer, name: layer[name] + 1}, 2), before):
-            return f"{name} has no influence on the result"
+            return f"the result does not depend on {name}"
 
 
 @symptom("multi_head_attention")
 def constant_values(f, draw):
-    """Whatever the weights are, the blend of equal values is that value."""
+    """A blend of equal values is that value, whatever the weights."""
     layer = _layer(draw, 8)
     layer["w_v"] = layer["w_v"] * 0
     layer["w_o"], layer["b_o"] = torch.eye(8, dtype=layer["w_o"].dtype), layer["b_o"] * 0
     right = layer["b_v"]
     out = f(draw(1, 4, 8), layer, 2)
     if not close(out, right.expand(out.shape)):
-        return "with w_v = 0 every value is b_v, and so should every blend be; yours is not"
+        return "with w_v = 0 every value is b_v, so every blend should be b_v; yours is not"
 
 
 @symptom("multi_head_attention")
 def order_of_positions(f, draw):
     x, layer = draw(1, 4, 8), _layer(draw, 8)
     if not close(f(x.flip(1), layer, 2), f(x, layer, 2).flip(1)):
-        return "reordering the positions does more than reorder the outputs (without a mask)"
+        return (
+            "reordering the positions changes more than the order of the outputs (without a mask)"
+        )
 
 
 @symptom("multi_head_attention")
@@ -238,7 +248,7 @@ def heads_do_not_meet(f, draw):
     changed["w_q"][4:] += 1
     after = f(x, changed, 2)
     if not close(after[..., :4], before[..., :4]):
-        return "changing w_q of head 1 moves what head 0 gives"
+        return "changing w_q of head 1 changes the output of head 0"
 
 
 @symptom("multi_head_attention")
@@ -246,12 +256,12 @@ def empty(f, draw):
     layer = _layer(draw, 8)
     out = f(draw(1, 4, 8), layer, 2, keep=torch.zeros(1, 4, dtype=torch.bool))
     if not close(out, layer["b_o"].expand(out.shape)):
-        shown = "NaN" if bool(out.isnan().any()) else "something else"
-        return f"where every key is padding, {shown} comes out instead of b_o"
+        value = "NaN" if bool(out.isnan().any()) else "something else"
+        return f"where every key is padding, the output is {value} instead of b_o"
 
 
 @symptom("multi_head_attention")
 def large_scores_survive(f, draw):
-    odd = broken(f(draw(1, 4, 8) * 100, _layer(draw, 8), 2))
-    if odd:
-        return f"for scores in the thousands, {odd} outputs are no finite numbers"
+    count = broken(f(draw(1, 4, 8) * 100, _layer(draw, 8), 2))
+    if count:
+        return f"for scores in the thousands, {count} outputs are not finite"

@@ -50,14 +50,14 @@ def test_splitting_at_the_ends(solution, draw, agree):
 
 
 def test_merging(solution, draw, agree):
-    """merge_heads: puts the slices of all heads side by side"""
+    """merge_heads: concatenates the slices of all heads"""
     agree(solution.merge_heads, draw(2, 3, 5, 4))
     agree(solution.merge_heads, draw(3, 3, 3, 3))
     agree(solution.merge_heads, draw(2, 1, 5, 4))
 
 
 def test_attention_alone(solution, draw, agree, plain):
-    """attention: every head attends for itself (projections that change nothing)"""
+    """attention: every head attends by itself (identity projections)"""
     for causal in (False, True):
         x = draw(2, 5, 6)
         agree(solution.multi_head_attention, x, plain(6), 2, causal=causal, gradients=False)
@@ -79,7 +79,7 @@ def test_other_numbers_of_heads(solution, draw, agree, layer):
 
 
 def test_all_sizes_equal(solution, draw, agree, layer):
-    """attention: is right, too, when batch, heads, positions and slices have one size"""
+    """attention: is also right when batch, heads, positions and slices have one size"""
     agree(solution.multi_head_attention, draw(4, 4, 16), layer(16), 4)
 
 
@@ -90,14 +90,14 @@ def test_causal(solution, draw, agree, layer):
 
 
 def test_padding(solution, draw, agree, layer):
-    """attention: padding is attended to by nobody, in each sequence of the batch its own"""
+    """attention: padding gets weight zero; each sequence of the batch has its own padding"""
     keep = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 1, 1, 0]]).bool()
     agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 4, keep=keep)
     agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 2, False, keep)
 
 
 def test_padding_and_causal(solution, draw, agree, layer):
-    """attention: both rules at once; a query without a key gets b_o"""
+    """attention: causal mask and padding; a query whose keys are all masked gets b_o"""
     keep = torch.tensor([[1, 1, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0]]).bool()
     agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 4, causal=True, keep=keep)
     agree(solution.multi_head_attention, draw(3, 5, 12), layer(12), 2, keep=keep)
@@ -107,7 +107,7 @@ def test_padding_and_causal(solution, draw, agree, layer):
 
 @pytest.mark.law("split_heads", "multi_head_attention")
 def test_a_width_that_does_not_divide(solution, draw, layer, refuses):
-    """Raises ValueError when the heads cannot share the width"""
+    """Raises ValueError when num_heads does not divide the width"""
     refuses(solution.split_heads, ValueError, draw(2, 5, 7), 2)
     refuses(solution.split_heads, ValueError, draw(2, 5, 4), 8)
     refuses(solution.multi_head_attention, ValueError, draw(2, 5, 7), layer(7), 2)
@@ -116,7 +116,7 @@ def test_a_width_that_does_not_divide(solution, draw, layer, refuses):
 
 
 def test_large_scores(solution, draw, agree, layer):
-    """attention: survives scores in the thousands"""
+    """attention: stays finite for scores in the thousands"""
     agree(
         solution.multi_head_attention,
         draw(2, 5, 12, spread=120.0),
@@ -128,7 +128,7 @@ def test_large_scores(solution, draw, agree, layer):
 
 
 def test_loud_padding(solution, draw, agree, layer):
-    """attention: padding and later words may be thousands of times louder, and go unheard"""
+    """attention: masks padding and later words that are thousands of times larger"""
     keep = torch.tensor([[1, 1, 1, 0, 0], [0, 1, 1, 1, 0]]).bool()
     loud = draw(2, 5, 12) * torch.where(keep, 1.0, 5000.0)[..., None]
     agree(solution.multi_head_attention, loud, layer(12), 3, keep=keep, tolerance=1e-3)
@@ -137,7 +137,7 @@ def test_loud_padding(solution, draw, agree, layer):
 
 
 def test_very_low_scores(solution, draw, agree, layer):
-    """attention: visible scores may be lower than any number you thought of"""
+    """attention: scores that are not masked may be very low"""
     # Entries of q near 3 and of k near -20000: scores near -120000, a few apart.
     weights = layer(12)
     weights["b_q"], weights["b_k"] = weights["b_q"] / 9 + 3, weights["b_k"] - 2e4
@@ -158,7 +158,7 @@ def test_very_low_scores(solution, draw, agree, layer):
 
 
 def test_heads_far_apart(solution, draw, agree, layer):
-    """attention: sequences, positions and heads may lie far apart"""
+    """attention: scores of sequences, positions and heads may be far apart"""
     weights = layer(12)
     weights["b_q"], weights["b_k"] = weights["b_q"] + 9, weights["b_k"].clone()
     weights["b_k"][4:8] -= 300
@@ -167,7 +167,7 @@ def test_heads_far_apart(solution, draw, agree, layer):
 
 
 def test_other_dtypes(solution, draw, agree, layer, dtypes):
-    """Keeps the dtype of its input, in half precision too"""
+    """Returns the dtype of its input, also in half precision"""
     for dtype in dtypes:
         agree(solution.split_heads, draw(2, 5, 12, dtype=dtype), 3)
         agree(solution.multi_head_attention, draw(2, 5, 12, dtype=dtype), layer(12, dtype), 3)
@@ -179,7 +179,7 @@ def test_other_dtypes(solution, draw, agree, layer, dtypes):
 
 
 def test_any_memory_layout(solution, draw, agree, layer):
-    """Does not care how its input lies in memory"""
+    """Accepts inputs of any memory layout"""
     agree(solution.split_heads, draw(5, 2, 12).transpose(0, 1), 3)
     agree(solution.merge_heads, draw(2, 5, 3, 4).transpose(1, 2))
     agree(solution.multi_head_attention, draw(5, 2, 12).transpose(0, 1), layer(12), 3)
@@ -189,7 +189,7 @@ def test_any_memory_layout(solution, draw, agree, layer):
 
 
 def test_a_second_call(solution, draw, agree, layer):
-    """Answers a second call, of another size or with other padding, as freshly as the first"""
+    """Keeps no state between calls of different sizes or padding"""
     for length, width, heads in ((5, 12, 3), (3, 8, 2), (5, 12, 3)):
         x = draw(2, length, width)
         agree(solution.multi_head_attention, x, layer(width), heads, causal=True)
@@ -200,7 +200,7 @@ def test_a_second_call(solution, draw, agree, layer):
 
 @pytest.mark.law("split_heads", "merge_heads")
 def test_there_and_back(solution, draw, same):
-    """Law: merging what was split gives back what there was"""
+    """Law: merge_heads undoes split_heads"""
     x = draw(2, 5, 12)
     merged = solution.merge_heads(solution.split_heads(x, 3))
     same(merged, x, "merge_heads(split_heads(x)) is not x")
@@ -208,7 +208,7 @@ def test_there_and_back(solution, draw, same):
 
 @pytest.mark.law("multi_head_attention")
 def test_heads_do_not_meet(solution, draw, layer, same):
-    """Law: what one head reads does not move what another head gives"""
+    """Law: changing the slice of one head changes no other head"""
     weights, x = layer(12), draw(2, 5, 12)
     weights["w_o"] = torch.eye(12, dtype=x.dtype)
     before = solution.multi_head_attention(x, weights, 3)
@@ -216,7 +216,7 @@ def test_heads_do_not_meet(solution, draw, layer, same):
     changed["w_q"][8:] += 1.0
     changed["w_v"][8:] += 1.0
     after = solution.multi_head_attention(x, changed, 3)
-    same(after[..., :8], before[..., :8], "changing the last head moved the others")
+    same(after[..., :8], before[..., :8], "changing the last head changed the others")
 
 
 @pytest.mark.law("multi_head_attention")
@@ -226,35 +226,35 @@ def test_order_of_positions(solution, draw, layer, same):
     same(
         solution.multi_head_attention(x[:, order], weights, 3),
         solution.multi_head_attention(x, weights, 3)[:, order],
-        "reordering the positions did more than reorder the outputs",
+        "reordering the positions changed more than the order of the outputs",
     )
 
 
 @pytest.mark.law("multi_head_attention")
 def test_padding_is_silent(solution, draw, layer, same):
-    """Law: what stands in padding moves nothing"""
+    """Law: changing the padding changes nothing"""
     weights, x = layer(12), draw(2, 5, 12)
     keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
     noisy = x + 9 * (~keep)[..., None]
     before = solution.multi_head_attention(x, weights, 3, keep=keep)
     after = solution.multi_head_attention(noisy, weights, 3, keep=keep)
-    same(after[keep], before[keep], "changing the padding moved outputs of real positions")
+    same(after[keep], before[keep], "changing the padding changed outputs of real positions")
 
 
 @pytest.mark.law("multi_head_attention")
 def test_the_batch_is_apart(solution, draw, layer, same):
-    """Law: sequences of a batch do not hear each other"""
+    """Law: sequences of a batch do not affect each other"""
     weights, x = layer(12), draw(3, 5, 12)
     same(
         solution.multi_head_attention(x[1:2], weights, 3),
         solution.multi_head_attention(x, weights, 3)[1:2],
-        "a sequence alone gives another result than in a batch",
+        "a sequence gives different results alone and in a batch",
     )
 
 
 @pytest.mark.law("split_heads", "merge_heads", "multi_head_attention")
 def test_follows_the_device(solution, draw, layer, follows_device):
-    """Makes everything on the device of its inputs"""
+    """Creates every tensor on the device of its inputs"""
     follows_device(solution.split_heads, draw(2, 5, 12), 3)
     follows_device(solution.merge_heads, draw(2, 3, 5, 4))
     keep = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()

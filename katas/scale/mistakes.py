@@ -27,10 +27,8 @@ def no_scale(q, k):
 
 
 @mistake(
-    "divides by d_k in all, not by its square root",
-    question=(
-        "The root keeps the spread constant; without it, where do all weights go as d_k grows?"
-    ),
+    "divides by d_k, not by its square root",
+    question="The square root keeps the spread constant. Without it, what happens to the weights?",
     hint="Which number",
 )
 def divides_by_width(q, k):
@@ -38,10 +36,8 @@ def divides_by_width(q, k):
 
 
 @mistake(
-    "divides by the root of the width of all heads together",
-    question=(
-        "How many products does one score sum up: those of the whole width, or those of one head?"
-    ),
+    "divides by the square root of the width of all heads together",
+    question="How many products does one score sum: those of the whole width, or of one head?",
     hint="Which number",
 )
 def model_width(q, k):
@@ -50,10 +46,8 @@ def model_width(q, k):
 
 
 @mistake(
-    "divides by the root of the width of all heads together",
-    question=(
-        "How many products does one score sum up: those of the whole width, or those of one head?"
-    ),
+    "divides by the square root of the width of all heads together",
+    question="How many products does one score sum: those of the whole width, or of one head?",
     hint="Which number",
     same_as="model-width",
 )
@@ -63,10 +57,8 @@ def model_width_of_four_axes(q, k):
 
 
 @mistake(
-    "divides by the root of the width of all heads together",
-    question=(
-        "How many products does one score sum up: those of the whole width, or those of one head?"
-    ),
+    "divides by the square root of the width of all heads together",
+    question="How many products does one score sum: those of the whole width, or of one head?",
     hint="Which number",
     same_as="model-width",
 )
@@ -76,7 +68,7 @@ def model_width_of_three_axes(q, k):
 
 
 @mistake(
-    "divides by the root of the number of keys",
+    "divides by the square root of the number of keys",
     question="What does a longer sentence change about one dot product?",
     hint="Which number",
 )
@@ -85,9 +77,9 @@ def number_of_keys(q, k):
 
 
 @mistake(
-    "divides by the root of the number of heads",
+    "divides by the square root of the number of heads",
     question=(
-        "Which grows the spread of a dot product: how many heads there are, or how long a key is?"
+        "What makes the spread of a dot product grow: the number of heads, or the width of a key?"
     ),
     hint="Which number",
 )
@@ -96,9 +88,9 @@ def number_of_heads(q, k):
 
 
 @mistake(
-    "divides by the root of the number of heads",
+    "divides by the square root of the number of heads",
     question=(
-        "Which grows the spread of a dot product: how many heads there are, or how long a key is?"
+        "What makes the spread of a dot product grow: the number of heads, or the width of a key?"
     ),
     hint="Which number",
     same_as="number-of-heads",
@@ -108,19 +100,18 @@ def number_of_heads_of_four_axes(q, k):
 
 
 @mistake(
-    "divides by the root of the size of axis 1, whatever that is",
-    question=(
-        "Which axis of q holds the entries of one query, however many axes there are in front?"
-    ),
+    "divides by the square root of the size of axis 1, whatever axis that is",
+    question="Which axis of q holds the entries of one query, for any number of leading axes?",
     hint="Which number",
+    shows="rows",
 )
 def axis_one(q, k):
     return _scores(q, k, scale=q.size(1) ** -0.5)
 
 
 @mistake(
-    "multiplies by the root where it should divide",
-    question="The root is larger than 1. Do the scores have to become larger or smaller?",
+    "multiplies by the square root instead of dividing",
+    question="The square root is larger than 1. Should the scores become larger or smaller?",
     hint="Which number",
 )
 def multiplies(q, k):
@@ -129,7 +120,7 @@ def multiplies(q, k):
 
 @mistake(
     "scales by the fourth root on one side only",
-    question="Two factors meet in each product; what do they multiply to in your code?",
+    question="Each product has a factor from q and one from k. By what is their product scaled?",
     hint="Almost there",
 )
 def fourth_root_once(q, k):
@@ -137,7 +128,7 @@ def fourth_root_once(q, k):
 
 
 @mistake(
-    "scales both operands by the full root: twice in all",
+    "divides both operands by the square root: divides the scores by d_k",
     question="Follow one score from the inputs to the end: how many times is it divided?",
     hint="Almost there",
     same_as="divides-by-width",
@@ -148,8 +139,8 @@ def scales_twice(q, k):
 
 
 @mistake(
-    "cuts the root down to a whole number",
-    question="What is the root of 5 in your code?",
+    "truncates the square root to an integer",
+    question="What is the square root of 5 in your code?",
     hint="Which number",
 )
 def whole_number_root(q, k):
@@ -157,8 +148,8 @@ def whole_number_root(q, k):
 
 
 @mistake(
-    "rounds the divided scores down",
-    question="Are scores whole numbers? What does // do to 0.7?",
+    "rounds the scores down (floor division)",
+    question="Are scores integers? What does // do to 0.7?",
     hint="Which number",
 )
 def floor_division(q, k):
@@ -166,8 +157,8 @@ def floor_division(q, k):
 
 
 @mistake(
-    "divides by a constant that fits one width only",
-    question="Your constant fits vectors of 64 entries; what should it be for others?",
+    "divides by a constant that is right for one width only",
+    question="Your constant is right for one d_k. What should it be for others?",
     hint="Which number",
 )
 def constant_eight(q, k):
@@ -176,8 +167,9 @@ def constant_eight(q, k):
 
 @mistake(
     "scales the caller's queries in place",
-    question="Call your function twice with the same tensors. Why would the second answer differ?",
+    question="Call your function twice with the same tensors. Why does the second result differ?",
     hint="Almost there",
+    shows="nothing",
 )
 def changes_its_input(q, k):
     q /= q.size(-1) ** 0.5
@@ -185,9 +177,10 @@ def changes_its_input(q, k):
 
 
 @mistake(
-    "comes back in double precision",
-    question="Which dtype has your divisor, and what does it do to the scores?",
+    "returns double precision",
+    question="Which dtype does your divisor have, and which dtype do the scores get from it?",
     hint="Almost there",
+    shows="nothing",
 )
 def always_double(q, k):
     return q @ k.transpose(-2, -1) / torch.tensor([q.size(-1)], dtype=torch.float64).sqrt()
@@ -195,34 +188,40 @@ def always_double(q, k):
 
 @mistake(
     "multiplies in half precision first: overflows where the scaled scores would fit",
-    question="Both orders agree on paper; which one has to hold a number too large for the format?",
+    question=(
+        "Scale first or multiply first: which order has an intermediate result that overflows?"
+    ),
     hint="Half precision",
+    shows="nothing",
 )
 def divides_last(q, k):
     return _scores(q, k, late=True)
 
 
 @mistake(
-    "takes the width from the wrong axis",
+    "takes d_k from the wrong axis",
     question="Which axis of q holds the entries of one query?",
     hint="Which number",
+    shows="rows",
 )
 def wrong_axis(q, k):
     return _scores(q, k, scale=q.size(-2) ** -0.5)
 
 
 @mistake(
-    "divides by how long each vector is: a cosine, whatever their lengths",
-    question="If a query gets twice as long, should its scores stay as they are?",
+    "divides by the length of each vector: a cosine, not a dot product",
+    question="If a query becomes twice as long, should its scores stay the same?",
     hint="Which number",
+    shows="rows",
 )
 def cosine(q, k):
     return _scores(q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True), scale=1.0)
 
 
 @mistake(
-    "swaps axes 1 and 2 of k, which are the right ones only without a head axis",
-    question="If somebody adds a head axis, does axis 1 still hold the keys?",
+    "swaps axes 1 and 2 of k: right only without a head axis",
+    question="With a head axis in front, does axis 1 still hold the keys?",
+    shows="rows",
 )
 def counts_axes_from_the_front(q, k):
     return _scores(q, k, turn=lambda k: k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
@@ -230,23 +229,24 @@ def counts_axes_from_the_front(q, k):
 
 @mistake(
     "reverses every axis of k, not only the last two",
-    question="With a batch in front, which two axes should change places, and which must stay?",
+    question="With a batch axis in front, which two axes should be swapped, and which must stay?",
+    shows="rows",
 )
 def reverses_all_axes(q, k):
     return _scores(q, k, turn=lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
 
 
 @mistake(
-    "reshapes k where it has to be transposed",
-    question="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    "reshapes k instead of transposing it",
+    question="Does a reshape move a key from a row to a column?",
 )
 def reshapes_instead_of_transposing(q, k):
     return _scores(q, k, turn=lambda k: k.reshape(*k.shape[:-2], k.size(-1), k.size(-2)))
 
 
 @mistake(
-    "reshapes k where it has to be transposed",
-    question="Does re-reading the same numbers in another shape move a key from a row to a column?",
+    "reshapes k instead of transposing it",
+    question="Does a reshape move a key from a row to a column?",
     same_as="reshapes-instead-of-transposing",
 )
 def views_instead_of_transposing(q, k):
@@ -255,24 +255,26 @@ def views_instead_of_transposing(q, k):
 
 @mistake(
     "multiplies without transposing k",
-    question="Which axis does a matrix product add up over, and what stands there in your k?",
+    question="Which axes does a matrix product sum over, and what does that axis of your k hold?",
 )
 def no_transpose(q, k):
     return _scores(q, k, turn=lambda k: k)
 
 
 @mistake(
-    "multiplies the wrong way round: its rows are keys",
-    question="Take two small unequal matrices: does row i of the result belong to query i?",
+    "multiplies in the wrong order: the rows of the result are keys",
+    question="Take q and k of different lengths. Does row i of the result belong to query i?",
+    shows="rows",
 )
 def keys_times_queries(q, k):
     return _scores(k, q)
 
 
 @mistake(
-    "cuts the scores off from the graph",
-    question="Your numbers are right. Would the query weights ever hear about the loss?",
+    "detaches the scores from the graph",
+    question="Your values are right. Does a gradient of the loss reach q and k?",
     hint="Almost there",
+    shows="gradient",
 )
 def detached(q, k):
     return _scores(q.detach(), k.detach())
@@ -289,7 +291,7 @@ def scales_the_keys(q, k):
     return q @ (k * k.size(-1) ** -0.5).transpose(-2, -1)
 
 
-@harmless("divides by a 0-d tensor, whose root is float32")
+@harmless("divides by a 0-d tensor: its square root is float32")
 def tensor_root(q, k):
     return (q / torch.sqrt(torch.tensor(q.size(-1)))) @ k.transpose(-2, -1)
 

@@ -1,4 +1,4 @@
-"""What the diagnosis asks about the scale."""
+"""Probes and symptoms of the scale: the calls that the diagnosis makes."""
 
 import math
 
@@ -35,18 +35,18 @@ def half_precision(draw):
 
 @symptom("scaled_scores")
 def factor(f, draw):
-    """The number by which the dot products are multiplied, for two widths."""
-    found = []
+    """The factor between dot products and scores, for two widths."""
+    factors = []
     for width in (4, 64):
         q, k = draw(3, width), draw(5, width)
         ratio = f(q, k) / (q @ k.T)
         if float((ratio - ratio.mean()).abs().max()) > 1e-4 * float(ratio.abs().max()):
             return None
-        found.append(float(ratio.mean()))
-    if abs(found[0] - 0.5) > 1e-4 or abs(found[1] - 0.125) > 1e-4:
+        factors.append(float(ratio.mean()))
+    if abs(factors[0] - 0.5) > 1e-4 or abs(factors[1] - 0.125) > 1e-4:
         return (
-            f"scores are {found[0]:.4g} times the dot product for d_k = 4 and {found[1]:.4g} times "
-            "for d_k = 64; 1/sqrt(d_k) is 0.5 and 0.125"
+            f"scores are {factors[0]:.4g} times the dot products for d_k = 4 and "
+            f"{factors[1]:.4g} times for d_k = 64; 1/sqrt(d_k) is 0.5 and 0.125"
         )
 
 
@@ -57,7 +57,7 @@ def no_constant(f, draw):
     low, high = float(ratio.min()), float(ratio.max())
     if high - low > 1e-4:
         return (
-            "scores are not one number times the dot products: "
+            "scores are not the dot products times one factor: "
             f"{low:.3g} times for one pair, {high:.3g} times for another"
         )
 
@@ -75,4 +75,4 @@ def number_of_keys(f, draw):
     few, many = f(q, k), f(q, k.repeat(4, 1))[:, :4]
     ratio = float((many / few).mean())
     if abs(ratio - 1) > 1e-4:
-        return f"four times as many keys change every score, by a factor of {ratio:.3g} on average"
+        return f"repeating the keys 4 times multiplies the scores by {ratio:.3g} on average"

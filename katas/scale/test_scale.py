@@ -12,35 +12,35 @@ def test_one_sequence(solution, draw, agree):
 
 
 def test_a_batch_of_heads(solution, draw, agree):
-    """Takes d_k from one head, not from the whole model"""
+    """Reads d_k from one head, not from the whole model"""
     agree(solution.scaled_scores, draw(2, 3, 4, 6), draw(2, 3, 5, 6))
 
 
 def test_other_widths(solution, draw, agree):
-    """Follows d_k, whatever it is"""
+    """Is right for every d_k"""
     for width in (1, 2, 16, 64, 100, 130, 520):
         agree(solution.scaled_scores, draw(2, 3, 7, width), draw(2, 3, 5, width))
 
 
 def test_any_leading_axes(solution, draw, agree):
-    """Takes any number of leading axes"""
+    """Accepts any number of leading axes"""
     agree(solution.scaled_scores, draw(3, 4, 6), draw(3, 5, 6))
     agree(solution.scaled_scores, draw(2, 1, 3, 4, 6), draw(2, 1, 3, 5, 6))
 
 
 def test_all_sizes_equal(solution, draw, agree):
-    """Is right, too, when every axis has the same size"""
+    """Is also right when every axis has the same size"""
     agree(solution.scaled_scores, draw(5, 5, 5, 5), draw(5, 5, 5, 5))
 
 
 def test_other_dtypes(solution, draw, agree, dtypes):
-    """Keeps the dtype of its inputs, in half precision too"""
+    """Returns the dtype of its inputs, also in half precision"""
     for dtype in dtypes:
         agree(solution.scaled_scores, draw(2, 3, 8, dtype=dtype), draw(2, 4, 8, dtype=dtype))
 
 
 def test_half_precision_does_not_overflow(solution, draw, agree):
-    """Survives half precision where the product overflows and the result fits"""
+    """Does not overflow in half precision where the scaled result fits"""
     # Products of 65,000 to 110,000 are beyond float16's 65,504; an eighth of them is not.
     q, k = (draw(2, 3, 64).abs() / 10 + 35 for _ in range(2))
     agree(solution.scaled_scores, q.half(), k.half(), tolerance=1e-2)
@@ -51,13 +51,13 @@ def test_half_precision_does_not_overflow(solution, draw, agree):
 
 
 def test_any_memory_layout(solution, draw, agree):
-    """Does not care how its inputs lie in memory"""
+    """Accepts inputs of any memory layout"""
     q, k = draw(5, 3, 2, 6).transpose(1, 2), draw(5, 6, 2, 4).permute(0, 2, 3, 1)
     agree(solution.scaled_scores, q, k)
 
 
 def test_a_second_call(solution, draw, agree):
-    """Answers a second call, with another width, as freshly as the first"""
+    """Keeps no state between calls of different widths"""
     q, k = draw(2, 3, 5), draw(2, 4, 5)
     agree(solution.scaled_scores, q, k)
     agree(solution.scaled_scores, draw(2, 6, 9), draw(2, 3, 9))
@@ -66,7 +66,7 @@ def test_a_second_call(solution, draw, agree):
 
 @pytest.mark.law("scaled_scores")
 def test_the_spread_stays(solution, draw):
-    """Law: the spread of the scores stays near 1, however wide the vectors"""
+    """Law: the spread of the scores stays near 1 for every width"""
     for width in (16, 64, 1024):
         spread = float(solution.scaled_scores(draw(20, width), draw(30, width)).std())
         # Chance moves it by a tenth; no root at all makes it 4, 8 and 32.
@@ -88,16 +88,16 @@ def test_swapping_transposes(solution, draw, same):
 
 @pytest.mark.law("scaled_scores")
 def test_repeating_features(solution, draw, same):
-    """Law: vectors that repeat themselves four times score twice as high, not four times"""
+    """Law: repeating every vector four times doubles the scores"""
     q, k = draw(2, 3, 5), draw(2, 4, 5)
     same(
         solution.scaled_scores(q.repeat(1, 1, 4), k.repeat(1, 1, 4)),
         2 * solution.scaled_scores(q, k),
-        "four times the features did not double the scores: the root of four is two",
+        "repeating the features four times did not double the scores (the square root of 4 is 2)",
     )
 
 
 @pytest.mark.law("scaled_scores")
 def test_follows_the_device(solution, draw, follows_device):
-    """Makes everything on the device of its inputs"""
+    """Creates every tensor on the device of its inputs"""
     follows_device(solution.scaled_scores, draw(2, 3, 5), draw(2, 4, 5))

@@ -24,27 +24,30 @@ def _softmax(x, dim, *, axis=None, shift=_row_maximum, power=torch.exp, share=_s
 
 
 @mistake(
-    "takes exponentials of the raw scores, which overflow",
+    "takes exponentials without subtracting the maximum: large scores overflow",
     question="What can you subtract from a whole row so that the largest exponent is 0?",
     hint="Scores of a thousand",
+    shows="overflow",
 )
 def no_maximum(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: 0.0)
 
 
 @mistake(
-    "subtracts the maximum of the whole tensor: rows far below it underflow to 0/0",
-    question="The shift must be safe for every row; which row is your maximum taken from?",
+    "subtracts the maximum of the whole tensor: rows far below it become 0/0",
+    question="Every row needs its own shift. From which row does your maximum come?",
     hint="Scores of a thousand",
+    shows="rows",
 )
 def one_maximum_for_all(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.max())
 
 
 @mistake(
-    "subtracts the mean: a lone large score still overflows",
+    "subtracts the mean: a single large score still overflows",
     question="After your shift, how large can the largest exponent still be?",
     hint="Scores of a thousand",
+    shows="overflow",
 )
 def subtracts_the_mean(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.mean(dim, keepdim=True))
@@ -54,15 +57,17 @@ def subtracts_the_mean(x, dim=-1):
     "subtracts the minimum: the largest score still overflows",
     question="After your shift, how large can the largest exponent still be?",
     hint="Scores of a thousand",
+    shows="overflow",
 )
 def subtracts_the_minimum(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.amin(dim, keepdim=True))
 
 
 @mistake(
-    "never subtracts less than zero: rows of very negative scores become 0/0",
-    question="For a row of large negative numbers, which number should become 0 after the shift?",
+    "subtracts at least 0: rows of very negative scores become 0/0",
+    question="In a row of very negative scores, which score should become 0 after the shift?",
     hint="Scores of a thousand",
+    shows="rows",
 )
 def maximum_clamped_at_zero(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.amax(dim, keepdim=True).clamp(min=0))
@@ -70,8 +75,9 @@ def maximum_clamped_at_zero(x, dim=-1):
 
 @mistake(
     "ignores dim and always takes the last axis",
-    question="Your function was told an axis. Where does it use it?",
+    question="Where does your function use dim?",
     hint="Which axis",
+    shows="rows",
 )
 def ignores_dim(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: -1)
@@ -79,8 +85,9 @@ def ignores_dim(x, dim=-1):
 
 @mistake(
     "normalises over the queries instead of the keys",
-    question="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    question="Along which axis must the weights of one query sum to 1?",
     hint="Which axis",
+    shows="rows",
 )
 def second_to_last_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: dim - 1 if x.dim() > 1 and dim == -1 else dim)
@@ -88,7 +95,7 @@ def second_to_last_axis(x, dim=-1):
 
 @mistake(
     "normalises over the queries instead of the keys",
-    question="Each query asks for a mixture; along which axis must its weights add up to 1?",
+    question="Along which axis must the weights of one query sum to 1?",
     hint="Which axis",
     same_as="second-to-last-axis",
 )
@@ -98,25 +105,27 @@ def always_second_to_last_axis(x, dim=-1):
 
 @mistake(
     "normalises over the first axis",
-    question="With one sample in the batch, how many numbers are normalised together?",
+    question="With one sequence in the batch, how many numbers are normalised together?",
     hint="Which axis",
+    shows="rows",
 )
 def first_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: 0)
 
 
 @mistake(
-    "fixes the axis at 1: right for a matrix, heads once there are four axes",
-    question="If somebody adds a head axis, does your axis still mean keys?",
+    "always takes axis 1: right for a matrix, but with four axes it holds the heads",
+    question="With a head axis in front, does your axis still hold the keys?",
     hint="Which axis",
+    shows="rows",
 )
 def axis_one(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: min(1, x.dim() - 1))
 
 
 @mistake(
-    "fixes the axis at 1: right for a matrix, heads once there are four axes",
-    question="If somebody adds a head axis, does your axis still mean keys?",
+    "always takes axis 1: right for a matrix, but with four axes it holds the heads",
+    question="With a head axis in front, does your axis still hold the keys?",
     hint="Which axis",
     same_as="axis-one",
 )
@@ -125,8 +134,8 @@ def axis_one_always(x, dim=-1):
 
 
 @mistake(
-    "fixes the axis at 1: right for a matrix, heads once there are four axes",
-    question="If somebody adds a head axis, does your axis still mean keys?",
+    "always takes axis 1: right for a matrix, but with four axes it holds the heads",
+    question="With a head axis in front, does your axis still hold the keys?",
     hint="Which axis",
     same_as="axis-one",
 )
@@ -135,9 +144,10 @@ def axis_one_by_default(x, dim=-1):
 
 
 @mistake(
-    "leaves the axis to an old rule: the first for one or three axes, else the second",
-    question="Which axis is taken when you do not say, and does that depend on how many there are?",
+    "leaves dim to PyTorch's old default: axis 0 for one or three axes, else axis 1",
+    question="Which axis does softmax take without dim, and does it depend on the number of axes?",
     hint="Which axis",
+    shows="rows",
 )
 def old_default_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: 0 if x.dim() in (1, 3) else 1)
@@ -145,35 +155,39 @@ def old_default_axis(x, dim=-1):
 
 @mistake(
     "normalises over the whole tensor at once",
-    question="How many rows of weights are there, and what should each add up to?",
+    question="How many rows of weights are there, and what should each sum to?",
     hint="Which axis",
+    shows="rows",
 )
 def over_everything(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.max(), share=lambda e, dim: e / e.sum())
 
 
 @mistake(
-    "divides by the sum of everything, not of each slice along dim",
-    question="Add up one row of your weights. Which step was to make that 1?",
+    "divides by the sum of the whole tensor, not of each slice along dim",
+    question="Sum one row of your weights. Which step should make that sum 1?",
     hint="Which axis",
+    shows="rows",
 )
 def sum_of_everything(x, dim=-1):
     return _softmax(x, dim, share=lambda e, dim: e / e.sum())
 
 
 @mistake(
-    "reduces without keeping the axis: row sums line up with columns",
-    question="After the reduction, is the number of row i still lined up with row i?",
+    "uses row maxima and row sums that lost their axis (no keepdim): they line up with columns",
+    question="After amax and sum, does the number of row i still line up with row i?",
     hint="Which axis",
+    shows="rows",
 )
 def no_keepdim(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.amax(dim), share=lambda e, dim: e / e.sum(dim))
 
 
 @mistake(
-    "divides by sums whose axis is gone: they line up with columns",
-    question="After the sum, is the number of row i still lined up with row i?",
+    "divides by row sums that lost their axis (no keepdim), so they line up with columns",
+    question="After the sum, does the number of row i still line up with row i?",
     hint="Which axis",
+    shows="rows",
 )
 def no_keepdim_in_the_sum(x, dim=-1):
     return _softmax(x, dim, share=lambda e, dim: e / e.sum(dim))
@@ -181,7 +195,7 @@ def no_keepdim_in_the_sum(x, dim=-1):
 
 @mistake(
     "does not divide by the sum of the exponentials",
-    question="Add up one row. What is missing to make it 1?",
+    question="Sum one row. Which step is missing to make it 1?",
     hint="Where to look",
 )
 def no_division(x, dim=-1):
@@ -190,7 +204,7 @@ def no_division(x, dim=-1):
 
 @mistake(
     "divides by the largest exponential instead of their sum",
-    question="Add up one row. What should it be, and what did you divide by?",
+    question="Sum one row. What should it be, and what do you divide by?",
     hint="Where to look",
     same_as="no-division",
 )
@@ -199,8 +213,8 @@ def divides_by_the_maximum(x, dim=-1):
 
 
 @mistake(
-    "gives the scores back as weights",
-    question="Can a share be negative?",
+    "returns the scores as weights",
+    question="Can a weight be negative?",
     hint="Where to look",
 )
 def no_softmax(x, dim=-1):
@@ -218,8 +232,9 @@ def no_exponential(x, dim=-1):
 
 @mistake(
     "normalises over a new axis of length one: every weight is 1",
-    question="If you normalise a single number, what do you always get?",
+    question="If you normalise one number by itself, what do you always get?",
     hint="Which axis",
+    shows="rows",
 )
 def axis_of_length_one(x, dim=-1):
     return _softmax(x, dim, share=lambda e, dim: e / e)
@@ -227,7 +242,7 @@ def axis_of_length_one(x, dim=-1):
 
 @mistake(
     "takes powers of two instead of powers of e",
-    question="Which base does softmax have, and what does another one do to how sharp it is?",
+    question="Which base does softmax use, and how does another base change the weights?",
     hint="Where to look",
 )
 def powers_of_two(x, dim=-1):
@@ -235,8 +250,8 @@ def powers_of_two(x, dim=-1):
 
 
 @mistake(
-    "takes exponentials of minus the scores: the lowest score gets the most",
-    question="Which word should get the largest weight, and which one does?",
+    "negates the scores: the lowest score gets the largest weight",
+    question="Which score should get the largest weight, and which one does?",
     hint="Where to look",
 )
 def minus_the_scores(x, dim=-1):
@@ -244,8 +259,8 @@ def minus_the_scores(x, dim=-1):
 
 
 @mistake(
-    "stops at the logarithms of the weights",
-    question="Can a share be negative? What undoes a logarithm?",
+    "returns the logarithms of the weights (log-softmax)",
+    question="Can a weight be negative? What is the inverse of a logarithm?",
     hint="Where to look",
 )
 def logarithms(x, dim=-1):
@@ -253,8 +268,8 @@ def logarithms(x, dim=-1):
 
 
 @mistake(
-    "puts a small constant under the division instead of subtracting the maximum",
-    question="How large is your sum for a row of very negative scores, beside your constant?",
+    "adds a small constant to the sum instead of subtracting the maximum",
+    question="For a row of very negative scores, how large is the sum compared with your constant?",
     hint="Scores of a thousand",
 )
 def epsilon_instead_of_maximum(x, dim=-1):
@@ -264,7 +279,7 @@ def epsilon_instead_of_maximum(x, dim=-1):
 
 @mistake(
     "adds 1 to the sum: the weights of a row sum to less than one",
-    question="Your shift multiplies above and below alike; does the added 1 get that factor too?",
+    question="The shift scales exponentials and sum by the same factor. Is the added 1 scaled too?",
     hint="Where to look",
 )
 def one_too_many(x, dim=-1):
@@ -272,9 +287,10 @@ def one_too_many(x, dim=-1):
 
 
 @mistake(
-    "works in place: the caller's scores are overwritten",
-    question="Call your function twice with the same tensor. Why would the second answer differ?",
+    "works in place: overwrites the caller's scores",
+    question="Call your function twice with the same tensor. Why does the second result differ?",
     hint="Almost there",
+    shows="nothing",
 )
 def in_place(x, dim=-1):
     x -= x.amax(dim, keepdim=True)
@@ -282,25 +298,27 @@ def in_place(x, dim=-1):
 
 
 @mistake(
-    "cuts the result off from the graph",
-    question="Take a loss that depends on the weights; does a gradient arrive?",
+    "detaches the result from the graph",
+    question="Take a loss that depends on the weights. Does a gradient reach the scores?",
     hint="Almost there",
+    shows="gradient",
 )
 def detached(x, dim=-1):
     return _softmax(x.detach(), dim)
 
 
 @mistake(
-    "always answers in float32",
-    question="Which dtype did the scores have, and which do your weights have?",
+    "always returns float32",
+    question="Which dtype do the scores have, and which do your weights have?",
     hint="Almost there",
+    shows="nothing",
 )
 def always_float32(x, dim=-1):
     return _softmax(x.float(), dim)
 
 
 @mistake(
-    "replaces what is not a number by zero instead of avoiding it",
+    "replaces NaN by zero instead of avoiding it",
     question="Your rows are finite now. Do they still sum to 1?",
     hint="Scores of a thousand",
 )
@@ -309,15 +327,16 @@ def nan_to_zero(x, dim=-1):
 
 
 @mistake(
-    "makes a tensor on the default device, wherever its input lives",
-    question="On which device does a tensor live that you make from nothing?",
+    "creates a tensor on the default device, whatever the device of its input",
+    question="On which device does torch create a tensor when you name no device?",
+    shows="nothing",
 )
 def default_device(x, dim=-1):
     e = _shifted(x, dim)
     return e / (e.sum(dim, keepdim=True) + torch.zeros([1] * x.dim()).to(x.dtype))
 
 
-@harmless("detaches the maximum: it cancels, so no gradient is lost")
+@harmless("detaches the maximum: it cancels, so the gradients are right")
 def detached_maximum(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.amax(dim, keepdim=True).detach())
 
@@ -327,7 +346,7 @@ def tiny_epsilon(x, dim=-1):
     return _softmax(x, dim, share=lambda e, dim: e / (e.sum(dim, keepdim=True) + 1e-9))
 
 
-@harmless("goes through logsumexp")
+@harmless("uses logsumexp")
 def through_logsumexp(x, dim=-1):
     return torch.exp(x - torch.logsumexp(x, dim, keepdim=True))
 
@@ -348,7 +367,7 @@ def max_with_indices(x, dim=-1):
     return _shares(torch.exp(x - x.max(dim, keepdim=True).values), dim)
 
 
-@harmless("goes through the slices one at a time")
+@harmless("loops over the slices")
 def one_slice_at_a_time(x, dim=-1):
     y = x.movedim(dim, -1)
     rows = [_shares(_shifted(row, -1), -1) for row in y.reshape(-1, y.size(-1))]

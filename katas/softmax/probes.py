@@ -1,4 +1,4 @@
-"""What the diagnosis asks about softmax."""
+"""Probes and symptoms of softmax: the calls that the diagnosis makes."""
 
 import torch
 
@@ -72,24 +72,24 @@ def some_hidden(draw):
 
 @symptom("softmax")
 def ordinary_scores(f, draw):
-    odd = broken(f(draw(4, 4)))
-    if odd:
-        return f"for ordinary scores, {odd} weights are no finite numbers"
+    count = broken(f(draw(4, 4)))
+    if count:
+        return f"for ordinary scores, {count} weights are not finite"
 
 
 @symptom("softmax")
 def rows_sum_to_one(f, draw):
     sums = f(draw(4, 4)).sum(-1)
-    at, mine, _ = furthest(sums, torch.ones_like(sums))
-    if abs(mine - 1) > 1e-4:
-        return f"row {at[0]} of the weights sums to {mine:.3g}, not to 1"
+    index, actual, _ = furthest(sums, torch.ones_like(sums))
+    if abs(actual - 1) > 1e-4:
+        return f"row {index[0]} of the weights sums to {actual:.3g}, not to 1"
 
 
 @symptom("softmax")
 def columns_sum_to_one(f, draw):
     weights = f(draw(4, 4))
     if close(weights.sum(0), torch.ones(4, dtype=weights.dtype)):
-        return "the weights of every column sum to 1, those of a row do not"
+        return "the weights of every column sum to 1, the weights of a row do not"
 
 
 @symptom("softmax")
@@ -112,8 +112,8 @@ def shift(f, draw):
     x = draw(4, 4)
     before, after = f(x), f(x + 3)
     if not close(before, after):
-        _at, mine, was = furthest(after, before)
-        return f"adding 3 to every score turns a weight of {was:.3g} into {mine:.3g}"
+        _index, actual, expected = furthest(after, before)
+        return f"adding 3 to every score changes a weight from {expected:.3g} to {actual:.3g}"
 
 
 @symptom("softmax")
@@ -123,7 +123,7 @@ def rows_are_apart(f, draw):
     x = x.clone()
     x[3, 0] += 1.0
     if not close(f(x)[:3], before[:3]):
-        return "changing a score of row 3 moves the weights of other rows"
+        return "changing a score of row 3 changes the weights of other rows"
 
 
 @symptom("softmax")
@@ -136,21 +136,21 @@ def honours_dim(f, draw):
 @symptom("softmax")
 def ratio(f, draw):
     weights = f(torch.tensor([[0.0, 1.0]], dtype=torch.float64))
-    found = float(weights[0, 1] / weights[0, 0])
-    if abs(found - 2.71828) > 1e-3:
+    quotient = float(weights[0, 1] / weights[0, 0])
+    if abs(quotient - 2.71828) > 1e-3:
         return (
-            f"a score that is higher by 1 gets {found:.3g} times the weight; "
-            "with exponentials it is 2.72 times"
+            f"a score that is higher by 1 gets {quotient:.3g} times the weight; "
+            "exponentials give it 2.72 times the weight"
         )
 
 
 @symptom("softmax")
 def survives(f, draw):
     x = draw(2, 4, dtype=torch.float32)
-    for what, moved in (("of 1000", x + 1000), ("of -1000", x - 1000)):
-        odd = broken(f(moved))
-        if odd:
-            return f"for scores {what}, {odd} weights are no finite numbers"
+    for size, scores in (("1000", x + 1000), ("-1000", x - 1000)):
+        count = broken(f(scores))
+        if count:
+            return f"for scores near {size}, {count} weights are not finite"
 
 
 @symptom("softmax")
@@ -159,7 +159,9 @@ def one_row_far_below(f, draw):
     x[1] -= 500
     weights = f(x)
     if not close(weights.sum(-1), torch.ones(2), 1e-3):
-        return "when one row lies 500 below another, its weights do not sum to 1"
+        return (
+            "the weights of a row do not sum to 1 if its scores are 500 below those of another row"
+        )
 
 
 @symptom("softmax")
@@ -168,4 +170,4 @@ def hidden_get_nothing(f, draw):
     x[0, 1] = -INF
     weight = float(f(x)[0, 1])
     if weight != 0:
-        return f"a score of minus infinity gets a weight of {weight:.3g}"
+        return f"a score of minus infinity gets the weight {weight:.3g}"

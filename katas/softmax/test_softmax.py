@@ -27,7 +27,7 @@ def test_one_axis_alone(solution, draw, agree):
 
 
 def test_honours_dim(solution, draw, agree):
-    """Sums to one along the axis that dim names, not always the last"""
+    """Sums to one along dim, not always along the last axis"""
     for dim in range(-4, 4):
         agree(solution.softmax, draw(2, 3, 4, 5), dim=dim, weights=dim)
     agree(solution.softmax, draw(3, 4), 0, weights=0)
@@ -36,7 +36,7 @@ def test_honours_dim(solution, draw, agree):
 
 
 def test_entries_of_any_size(solution, draw, agree):
-    """Stays finite for scores of a thousand, either way"""
+    """Stays finite for scores of 1000 and of -1000"""
     x = draw(3, 5, dtype=torch.float32)
     agree(solution.softmax, x + 1000, tolerance=1e-3, weights=-1)
     agree(solution.softmax, x - 1000, tolerance=1e-3, weights=-1)
@@ -48,7 +48,7 @@ def test_entries_of_any_size(solution, draw, agree):
 
 
 def test_rows_far_apart(solution, draw, agree):
-    """Shifts each row by a maximum of its own: rows 500 apart both survive"""
+    """Subtracts the maximum of each row: rows 500 apart are both right"""
     x = draw(2, 4, 5, dtype=torch.float32)
     agree(
         solution.softmax,
@@ -59,14 +59,14 @@ def test_rows_far_apart(solution, draw, agree):
 
 
 def test_long_rows(solution, draw, agree):
-    """Is right for a row of three hundred scores, whichever way they lean"""
+    """Is right for rows of 300 scores, rising or falling"""
     lean = torch.linspace(-6, 6, 300, dtype=draw.precise)
     agree(solution.softmax, draw(6, 300) + lean, weights=-1)
     agree(solution.softmax, draw(6, 300) - lean, weights=-1)
 
 
 def test_one_entry_far_above(solution, draw, agree):
-    """Survives one score that towers over its row"""
+    """Is right when one score is far above the rest of its row"""
     x = draw(3, 6, dtype=torch.float32)
     x[0, 1], x[1, 4], x[2, 0], x[2, 5] = 200.0, 5e4, 300.0, 299.0
     agree(solution.softmax, x, tolerance=1e-3, weights=-1)
@@ -90,7 +90,7 @@ def test_minus_infinity_gets_zero(solution, draw, agree):
 
 
 def test_other_dtypes(solution, draw, agree, dtypes):
-    """Keeps the dtype of its input, in half precision too"""
+    """Returns the dtype of its input, also in half precision"""
     for dtype in dtypes:
         agree(solution.softmax, draw(3, 4, 7, dtype=dtype), weights=-1)
         agree(solution.softmax, draw(3, 4, 7, dtype=dtype), dim=1, weights=1)
@@ -99,13 +99,13 @@ def test_other_dtypes(solution, draw, agree, dtypes):
 
 
 def test_any_memory_layout(solution, draw, agree):
-    """Does not care how its input lies in memory"""
+    """Accepts inputs of any memory layout"""
     agree(solution.softmax, draw(5, 4, 3).transpose(0, 2), weights=-1)
     agree(solution.softmax, draw(4, 10)[:, ::2], weights=-1)
 
 
 def test_a_second_call(solution, draw, agree):
-    """Answers a second call, on another length, as freshly as the first"""
+    """Keeps no state between calls of different lengths"""
     x = draw(2, 5)
     agree(solution.softmax, x, weights=-1)
     agree(solution.softmax, draw(2, 8), weights=-1)
@@ -113,14 +113,14 @@ def test_a_second_call(solution, draw, agree):
 
 
 def test_gradients_of_two_calls(solution, draw, same):
-    """Keeps two calls apart, on the way back too"""
+    """Keeps two calls apart, also in the backward pass"""
     x, y, upstream = draw(2, 5).requires_grad_(), draw(2, 5).requires_grad_(), draw(2, 5)
     first, second = solution.softmax(x), solution.softmax(y)
     for answer, leaf in ((first, x), (second, y)):
         (answer * upstream).sum().backward()
         truth = torch.autograd.grad((torch.softmax(leaf, -1) * upstream).sum(), leaf)[0]
-        assert leaf.grad is not None, "no gradient reaches x: it is cut off on the way"
-        same(leaf.grad, truth, "after two calls, the gradient of one of them is wrong")
+        assert leaf.grad is not None, "no gradient reaches x: the result is detached from the graph"
+        same(leaf.grad, truth, "after two calls, the gradient of one call is wrong")
 
 
 @pytest.mark.law("softmax")
@@ -132,7 +132,7 @@ def test_weights_sum_to_one(solution, draw, same):
 
 @pytest.mark.law("softmax")
 def test_shifting_changes_nothing(solution, draw, same):
-    """Law: adding the same number to a whole row changes nothing"""
+    """Law: adding one number to a whole row changes nothing"""
     x = draw(3, 7)
     same(
         solution.softmax(x + 12.5),
@@ -143,16 +143,16 @@ def test_shifting_changes_nothing(solution, draw, same):
 
 @pytest.mark.law("softmax")
 def test_permuting_permutes(solution, draw, same):
-    """Law: reordering the scores reorders the weights, and nothing else"""
+    """Law: reordering the scores reorders the weights and changes nothing else"""
     x, order = draw(3, 7), draw.order(7)
     same(
         solution.softmax(x[:, order]),
         solution.softmax(x)[:, order],
-        "reordering the scores did more than reorder the weights",
+        "reordering the scores changed more than the order of the weights",
     )
 
 
 @pytest.mark.law("softmax")
 def test_follows_the_device(solution, draw, follows_device):
-    """Makes everything on the device of its input"""
+    """Creates every tensor on the device of its input"""
     follows_device(solution.softmax, draw(2, 3, 5))

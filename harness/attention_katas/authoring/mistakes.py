@@ -30,10 +30,10 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from attention_katas.packs.catalog import Kata
+from attention_katas.verdict.data import Shows
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ATTRIBUTE = "__kata_mistake__"
-SHARED = Path(__file__).parents[1] / "masked_softmax.py"
 
 MISTAKE = "mistake"
 CONVENTION = "another convention"
@@ -53,6 +53,8 @@ class Mistake:
     same_as: the id of the entry by whose name it goes: the same mistake in another spelling, or
         one that no input tells from it.
     random: its answers differ from call to call.
+    shows: what of a picture it shows in: its "answers", in several "rows" only, in large scores
+        that "overflow", in the "gradient" only, or in "nothing" that a picture draws.
     """
 
     id: str
@@ -63,6 +65,7 @@ class Mistake:
     hint: str = ""
     same_as: str = ""
     random: bool = False
+    shows: Shows = "answers"
 
     @property
     def harmless(self) -> bool:
@@ -77,19 +80,21 @@ def mistake(
     hint: str = "",
     same_as: str = "",
     random: bool = False,
+    shows: Shows = "answers",
 ) -> Callable[[Function], Function]:
     """Marks a wrong version of the kata's function `function` (the only one, if it has one).
 
     random: its answers differ from call to call, and are right on average.
+    shows: see Mistake.
     """
-    return _marker(title, question, function, MISTAKE, hint, same_as, random)
+    return _marker(title, question, function, MISTAKE, hint, same_as, random, shows)
 
 
 def convention(
-    title: str, *, contract: str, function: str = "", hint: str = ""
+    title: str, *, contract: str, function: str = "", hint: str = "", shows: Shows = "answers"
 ) -> Callable[[Function], Function]:
     """Marks a version that is right elsewhere: it follows another convention than this kata."""
-    return _marker(title, contract, function, CONVENTION, hint)
+    return _marker(title, contract, function, CONVENTION, hint, shows=shows)
 
 
 def harmless(title: str, *, function: str = "") -> Callable[[Function], Function]:
@@ -105,13 +110,14 @@ def _marker(
     hint: str = "",
     same_as: str = "",
     random: bool = False,
+    shows: Shows = "answers",
 ) -> Callable[[Function], Function]:
     def mark(wrong: Function) -> Function:
         name = wrong.__name__.replace("_", "-")
         setattr(
             wrong,
             ATTRIBUTE,
-            Mistake(name, title, question, function, kind, hint, same_as, random),
+            Mistake(name, title, question, function, kind, hint, same_as, random, shows),
         )
         return wrong
 
@@ -206,7 +212,7 @@ def together(*functions: Callable[..., Any]) -> Callable[..., Any]:
 def source_of(kata: Kata, entry: Mistake) -> str:
     """The file of a learner who makes this mistake: the reference with one function replaced."""
     tree = ast.parse(kata.mistakes.read_text(encoding="utf-8"))
-    parts = _helpers(tree)
+    parts = _helpers(tree, kata.pack.shared)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name.replace("_", "-") == entry.id:
             node.decorator_list = []
@@ -224,7 +230,7 @@ def source_of_both(kata: Kata, first: Mistake, second: Mistake) -> str:
     found = {
         node.name.replace("_", "-"): node for node in tree.body if isinstance(node, ast.FunctionDef)
     }
-    helpers, one, other = _helpers(tree), found[first.id], found[second.id]
+    helpers, one, other = _helpers(tree, kata.pack.shared), found[first.id], found[second.id]
     end, tail = one.body[-1], other.body[-1]
     if not isinstance(end, ast.Return) or not isinstance(tail, ast.Return):
         return ""
@@ -247,15 +253,33 @@ def source_of_both(kata: Kata, first: Mistake, second: Mistake) -> str:
     return _file(kata, [*helpers, one])
 
 
-def _helpers(tree: ast.Module) -> list[ast.stmt]:
+def _helpers(tree: ast.Module, shared: Path) -> list[ast.stmt]:
     """What a mistakes.py holds beside its entries, as it would stand in a learner's file."""
     parts = [node for node in tree.body if not _is_own_import(node) and not _is_entry(node)]
     for node in parts:
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = [d for d in node.decorator_list if not _is_formula(d)]
-    if any(_is_own_import(node, "masked_softmax") for node in tree.body):
-        parts = [*ast.parse(SHARED.read_text(encoding="utf-8")).body, *parts]
+    return [*_shared_parts(tree, shared, set()), *parts]
+
+
+def _shared_parts(tree: ast.Module, shared: Path, seen: set[str]) -> list[ast.stmt]:
+    """The text of the modules of shared/ that a file imports, and of those that these import."""
+    parts: list[ast.stmt] = []
+    for name in filter(None, map(_shared_module, tree.body)):
+        if name in seen:
+            continue
+        seen.add(name)
+        path = shared.joinpath(*name.split(".")).with_suffix(".py")
+        inner = ast.parse(path.read_text(encoding="utf-8"))
+        parts += _shared_parts(inner, shared, seen)
+        parts += [node for node in inner.body if not _shared_module(node)]
     return parts
+
+
+def _shared_module(node: ast.stmt) -> str:
+    """The module that `from shared.NAME import ...` names; "" for any other statement."""
+    module = node.module or "" if isinstance(node, ast.ImportFrom) and not node.level else ""
+    return module.removeprefix("shared.") if module.startswith("shared.") else ""
 
 
 def _file(kata: Kata, parts: list[ast.stmt]) -> str:
@@ -278,9 +302,9 @@ def _is_entry(node: ast.stmt) -> bool:
     return any(name in ("mistake", "convention", "harmless") for name in names)
 
 
-def _is_own_import(node: ast.stmt, name: str = "") -> bool:
+def _is_own_import(node: ast.stmt) -> bool:
     module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-    return module.startswith("attention_katas") and module.endswith(name)
+    return module.startswith("attention_katas") or bool(_shared_module(node))
 
 
 # What must not earn a single check: answers that do not depend on what was asked.

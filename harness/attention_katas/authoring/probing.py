@@ -19,6 +19,7 @@ numbers that it measured; it gives nothing when the property holds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -77,8 +78,16 @@ def questions(asked: Any) -> list[Question]:
     return [Question(tuple(asked) if isinstance(asked, tuple) else (asked,))]
 
 
+def is_fixed(measure: Callable[..., Any], text: str) -> bool:
+    """Whether the sentence stands in the code of the symptom as it is.
+
+    Then it holds no number that the learner's function returned.
+    """
+    return text in measure.__code__.co_consts
+
+
 def close(one: Any, other: Any, allowed: float = 1e-4) -> bool:
-    """Whether two tensors agree in every entry; NaN agrees with NaN."""
+    """Whether two tensors of any shape agree in every entry; NaN agrees with NaN."""
     if one.shape != other.shape:
         return False
     near = (one - other).abs() <= allowed * (1 + other.abs())
@@ -86,13 +95,19 @@ def close(one: Any, other: Any, allowed: float = 1e-4) -> bool:
 
 
 def broken(tensor: Any) -> str:
-    """How many entries are no finite numbers, in words, or ""."""
+    """How many entries of a tensor of any shape are not finite, such as "3 of 9"; "" for none."""
     odd = int((~tensor.isfinite()).sum())
     return f"{odd} of {tensor.numel()}" if odd else ""
 
 
 def furthest(one: Any, other: Any) -> tuple[list[int], float, float]:
-    """Where two tensors of one shape are furthest apart, and their numbers there."""
+    """Where two tensors of one shape are furthest apart, and their numbers there.
+
+    Raises ArithmeticError when one of these is NaN or infinite: `broken` reports that.
+    """
     gap = (one - other).abs().nan_to_num(nan=float("inf"))
-    at = (gap == gap.max()).nonzero()[0].tolist()
-    return at, float(one[tuple(at)]), float(other[tuple(at)])
+    index = (gap == gap.max()).nonzero()[0].tolist()
+    pair = float(one[tuple(index)]), float(other[tuple(index)])
+    if not all(map(math.isfinite, pair)):
+        raise ArithmeticError("one of the numbers is not finite")
+    return index, *pair

@@ -11,6 +11,7 @@ from attention_katas.classroom.package import Package
 from attention_katas.errors import KataError
 from attention_katas.grading.results import FEEDBACK
 from attention_katas.packs.catalog import Catalog
+from attention_katas.packs.pack import files_below
 
 ACTIONS, CLASSROOM50, GRADESCOPE = "actions", "classroom50", "gradescope"
 TARGETS = (ACTIONS, CLASSROOM50, GRADESCOPE)
@@ -20,20 +21,30 @@ TARGETS = (ACTIONS, CLASSROOM50, GRADESCOPE)
 class Course:
     """One call of `kata classroom init`.
 
-    private: katas of the teacher's own, not those that ship. repository: the private repository
-    that Actions fetches them from, OWNER/NAME. fail_under: percent; the job turns red below it.
+    repository: the private repository that Actions fetches the teacher's own pack from,
+        OWNER/NAME.
+    fail_under: percent; the job turns red below it.
     """
 
     catalog: Catalog
     package: Package
     target: str = ACTIONS
     feedback: str = "named"
-    private: bool = False
     repository: str = ""
     fail_under: float | None = None
     reporter: bool = True
     tag_only: bool = False
     secret_seed: bool = False
+
+    @property
+    def private(self) -> bool:
+        """There are katas of the teacher's own."""
+        return bool(self.catalog.selection.folders)
+
+    @property
+    def option(self) -> str:
+        """How the teacher named the packs, and the grader has to."""
+        return "--only-katas" if self.catalog.selection.only else "--katas"
 
     def check(self) -> None:
         """Raises KataError for what does not go together."""
@@ -48,10 +59,12 @@ class Course:
                 raise KataError(f"{option} is for Actions, not for {self.target}", "leave it out")
         elif self.private != bool(self.repository):
             raise KataError(
-                "a private set of katas needs both --katas DIR, for the stubs, and "
+                "a pack of your own needs both --katas DIR, for the stubs, and "
                 "--katas-repository OWNER/NAME, where Actions finds the tests",
                 "give both, or --for gradescope",
             )
+        elif len(self.catalog.selection.folders) > 1:
+            raise KataError("Actions fetches one pack of your own", "--for gradescope, or one pack")
         if self.repository and not re.fullmatch(r"[\w.-]+/[\w.-]+", self.repository, re.ASCII):
             raise KataError(f"--katas-repository {self.repository!r} is not OWNER/NAME")
         if self.secret_seed and self.target == CLASSROOM50:
@@ -67,7 +80,7 @@ class Course:
             "tag-only": self.tag_only,
             "tags": self.target == ACTIONS and self.tag_only,
             "pushes": self.target == ACTIONS and not self.tag_only,
-            "env": self.private or self.secret_seed,
+            "env": self.secret_seed,
             "secret-seed": self.secret_seed,
             "git": self.package.git,
             "wheel": self.package.wheel is not None,
@@ -90,9 +103,9 @@ class Course:
             "show": f"kata show {katas[0].name}".ljust(26),
             "hint": f"kata hint {katas[0].name}".ljust(26),
             "table": "\n".join(f"| `{k.file}` | {k.blurb} | {k.points} |" for k in katas),
-            "results": "\n".join(
-                f"          {k.module.upper()}_RESULTS: ${{{{ steps.kata.outputs.{k.module} }}}}"
-                for k in katas
+            "option": self.option,
+            "packs": " ".join(
+                f'{self.option} "$home/set/{p.name}"' for p in self.catalog.named_packs
             ),
         }
 
@@ -110,11 +123,10 @@ def torch_here() -> str:
 
 
 def sources(course: Course) -> dict[str, Path]:
-    """The files of a private set, by their path in the set: katas/ and reference/."""
-    catalog, found = course.catalog, {}
-    for top, folder in (("katas", catalog.folder), ("reference", catalog.reference)):
-        for path in sorted(folder.rglob("*")):
-            parts = path.relative_to(folder).parts
-            if path.is_file() and not any(p[0] == "." or p == "__pycache__" for p in parts):
-                found["/".join((top, *parts))] = path
+    """The files of the teacher's own packs, by their path below set/: a folder for each pack."""
+    found = {}
+    for pack in course.catalog.named_packs:
+        for top, folder in ((pack.name, pack.folder), (f"{pack.name}/reference", pack.reference)):
+            for path in files_below(folder):
+                found[f"{top}/{path.relative_to(folder).as_posix()}"] = path
     return found

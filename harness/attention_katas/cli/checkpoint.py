@@ -7,7 +7,7 @@ import os
 import click
 
 from attention_katas.cli.options import cold_option, device_option
-from attention_katas.cli.run import judge
+from attention_katas.cli.run import files_of, judge
 from attention_katas.cli.shared import katas_option, load, screen
 from attention_katas.errors import KataError
 from attention_katas.packs import workspace
@@ -28,11 +28,10 @@ def checkpoint(ctx: click.Context, device: str, cold: bool) -> None:
     from datetime import date
 
     from attention_katas import certificate
-    from attention_katas.service import local
 
     katas, space, out = load(), workspace.find(), screen()
-    jobs = local.jobs_for(space, katas.ready)
-    verdicts = judge(katas, jobs, space, device=device, cold=cold)
+    files = files_of(space, katas.ready)
+    verdicts = judge(katas, files, space, device=device, cold=cold)
     out.summary(verdicts)
     if v.exit_code(verdicts) == 3:
         raise KataError("no certificate is written: not everything could be graded", "kata doctor")

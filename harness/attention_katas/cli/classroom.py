@@ -8,7 +8,7 @@ import click
 
 from attention_katas.classroom import course, package
 from attention_katas.cli.options import fail_under_option, feedback_option
-from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, say, screen
+from attention_katas.cli.shared import Group, katas_option, load, say, screen
 
 
 @click.group(cls=Group)
@@ -46,9 +46,7 @@ def classroom() -> None:
     help="Actions: the private repository of your own katas.",
 )
 @katas_option
-@click.pass_context
 def init(
-    ctx: click.Context,
     folder: Path,
     target: str,
     spec: str,
@@ -69,11 +67,10 @@ def init(
 
     out = screen()
     plan = course.Course(
-        catalog=load(),
+        catalog=load(strict=True),
         package=package.parse(spec),
         target=target,
         feedback=feedback,
-        private=ctx.find_root().meta.get(PRIVATE) is not None,
         repository=katas_repository,
         fail_under=fail_under,
         reporter=not no_reporter,

@@ -29,7 +29,7 @@ def scheduler(
     address: str, tls_ca: Path | None, tls_cert: Path | None, tls_key: Path | None
 ) -> None:
     """Hand out work at ADDRESS, such as tls://0.0.0.0:8786, until stopped."""
-    from attention_katas.grading import cluster
+    from attention_katas.service import cluster
 
     cluster.serve(address, cluster.Keys(tls_ca, tls_cert, tls_key))
 
@@ -58,7 +58,7 @@ def worker(
 
     Tries first whether this machine judges with all locks.
     """
-    from attention_katas.grading import cluster, engine
+    from attention_katas.service import cluster, machine
 
     keys = cluster.Keys(tls_ca, tls_cert, tls_key)
-    cluster.work(address, keys, workers or len(engine.cores()), patience)
+    cluster.work(address, keys, workers or len(machine.cores()), patience)

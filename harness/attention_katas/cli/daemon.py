@@ -22,40 +22,43 @@ def daemon() -> None:
 @daemon.command()
 def status() -> None:
     """Whether a daemon runs, since when, and what it takes."""
-    from attention_katas.service.daemon import client
+    from attention_katas.service.daemon import control
     from attention_katas.service.daemon.address import address
 
-    out, why, where = screen(), client.why_not(), address()
-    found = client.ask(where, "status") if where else None
-    if found is None:
+    out, why_not, where = screen(), control.why_not(), address()
+    report = control.status(where) if where else None
+    if where is None or report is None:
         out.line("No daemon is running.", "bold")
-        out.line(f"None is used here: {why}." if why else "The next kata run leaves one behind.")
+        next_run = "The next kata run leaves one behind."
+        out.line(f"None is used here: {why_not}." if why_not else next_run)
         return
-    since = datetime.fromtimestamp(found["started"]).strftime("%H:%M:%S")
-    judged = "1 verdict" if found["judged"] == 1 else f"{found['judged']} verdicts"
-    begun = "" if found["warm"] else ", and warming up"
-    out.line(f"The daemon is running, since {since}{begun}.", "bold")
-    out.field("process", str(found["pid"]), indent=2, width=10)
-    out.field("made", judged, indent=2, width=10)
-    if found["memory_mb"]:
-        out.field("memory", f"{found['memory_mb']:.0f} MB", indent=2, width=10)
-    more = sum(client.ask(each, "status") is not None for each in where.all()) - 1 if where else 0
+    since = datetime.fromtimestamp(report.started).strftime("%H:%M:%S")
+    verdicts = "1 verdict" if report.judged == 1 else f"{report.judged} verdicts"
+    warming = "" if report.warm else ", and warming up"
+    out.line(f"The daemon is running, since {since}{warming}.", "bold")
+    out.field("process", str(report.pid), indent=2, width=10)
+    out.field("made", verdicts, indent=2, width=10)
+    if report.memory_mb:
+        out.field("memory", f"{report.memory_mb:.0f} MB", indent=2, width=10)
+    more = sum(control.status(each) is not None for each in where.all()) - 1
     if more:
         out.field("more", f"{more}, for other versions or environments", indent=2, width=10)
-    left = found["idle_seconds_left"]
-    ends = "not while it is in use" if left is None else f"in {left / 60:.0f} min without work"
+    seconds = report.idle_seconds_left
+    ends = (
+        "not while it is in use" if seconds is None else f"in {seconds / 60:.0f} min without work"
+    )
     out.field("ends", ends, indent=2, width=10)
-    if why:
-        say(f"kata run does without it: {why}")
+    if why_not:
+        say(f"kata run does without it: {why_not}")
     out.next_step("kata daemon stop")
 
 
 @daemon.command()
 def stop() -> None:
     """End the daemon. The next `kata run` leaves a new one behind."""
-    from attention_katas.service.daemon import client
+    from attention_katas.service.daemon import control
     from attention_katas.service.daemon.address import address
 
     where = address()
-    stopped = where is not None and client.stop(where)
+    stopped = where is not None and control.stop(where)
     screen().line("The daemon has ended." if stopped else "No daemon is running.")

@@ -7,7 +7,16 @@ import os
 
 import click
 
-from attention_katas.cli.shared import Group, complete_names, katas_option, load, screen, waiting
+from attention_katas.cli.shared import (
+    Group,
+    complete_names,
+    katas_option,
+    screen,
+    selection,
+    waiting,
+)
+from attention_katas.errors import KataError
+from attention_katas.packs.catalog import content_root, load_catalog
 
 
 @click.group(cls=Group)
@@ -24,7 +33,11 @@ def new(name: str) -> None:
 
     out = screen()
     out.line()
-    for path in new_kata(load(empty=True), name):
+    named = selection()
+    if len(named.folders) > 1:
+        raise KataError("a kata goes into one pack", "give one folder")
+    folder = named.folders[0] if named.folders else content_root() / "katas"
+    for path in new_kata(load_catalog(named), folder, name):
         out.item(out.signs.passed, "green", os.path.relpath(path))
     out.line()
     out.next_step(f"write it, then kata dev check {name}")
@@ -39,8 +52,14 @@ def check(ctx: click.Context, names: tuple[str, ...]) -> None:
     from attention_katas.dev.check import check_kata, content_problems
     from attention_katas.service.local import open_judge
 
-    katas, out, found = load(), screen(), 0
-    chosen = [katas[name] for name in names] or katas.katas
+    katas, out = load_catalog(selection()), screen()
+    for refusal in katas.refusals:
+        out.line(f"{refusal.pack}: not used", "bold")
+        out.item(out.signs.failed, "red", refusal.reason)
+    found = len(katas.refusals)
+    packs = katas.named_packs or katas.packs
+    ours = [kata for kata in katas.katas if kata.pack in packs]
+    chosen = [katas[name] for name in names] or ours
     for kata in chosen:
         if not kata.ready:
             out.line(f"{kata.name}: {kata.waits_for}", "bold")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
@@ -20,7 +21,7 @@ from attention_katas.cli.options import (
     fail_under_option,
     feedback_option,
 )
-from attention_katas.cli.shared import PRIVATE, Group, katas_option, load, say, screen
+from attention_katas.cli.shared import Group, katas_option, load, say, screen, selection
 from attention_katas.errors import KataError
 from attention_katas.grading import VARIABLE, formats
 from attention_katas.grading.documents import Target as Document
@@ -32,10 +33,12 @@ if TYPE_CHECKING:
     from attention_katas.grading.ledger import Ledger
     from attention_katas.grading.results import Result
     from attention_katas.grading.run import Assignment, Summary
+    from attention_katas.service import ClassService
 
 LAYOUTS = ("auto", "one", "class", "nbgrader", "canvas", "moodle")
-GITHUB = ("reporter", "actions", "annotations")  # what --github writes
 STOPPED = 130
+# The formats that --github stands for.
+GITHUB = ("reporter", "reporter-env", "actions", "annotations")
 
 
 class Unnamed(click.Context):
@@ -89,7 +92,9 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     help="Write the results in a format, to its usual place or to FILE; may be repeated.",
 )
 @click.option(
-    "--github", is_flag=True, help="In GitHub Actions: --to reporter --to actions --to annotations."
+    "--github",
+    is_flag=True,
+    help=f"In GitHub Actions: {' '.join(f'--to {name}' for name in GITHUB)}.",
 )
 @click.option(
     "--formats",
@@ -183,7 +188,7 @@ def submissions(
     from attention_katas.grading.collect import ONE, collect
     from attention_katas.grading.ledger import IN_MEMORY, Ledger
 
-    katas = load()
+    katas = load(strict=True)
     files = {"worksheet": worksheet, "gradebook": exported}
     about = formats.About(
         title, feedback, fail_under, {name: file for name, file in files.items() if file}
@@ -322,42 +327,38 @@ def _judge(
     from attention_katas.grading import screen as shown
     from attention_katas.render.terminal import console
 
-    judged = _judges(len(collected.students) * len(assignment.katas), how)
+    service = _service(len(collected.students) * len(assignment.katas), how)
     stopped = False
-    with shown.progress(
-        console(sys.stderr), len(collected.students), len(assignment.katas)
-    ) as tell:
+    with (
+        shown.progress(console(sys.stderr), len(collected.students), len(assignment.katas)) as tell,
+        contextlib.closing(service),
+    ):
         grading = run.GradingRun(katas, assignment, collected, ledger, str(path.resolve()), tell)
         try:
-            grading.judge(judged)
+            grading.judge(service)
         except KeyboardInterrupt:
             stopped = True
     return grading.results(), stopped
 
 
-def _judges(most: int, how: dict[str, Any]) -> Any:
-    """Who judges: workers of this machine, or those of a cluster. most: tasks there can be."""
-    from attention_katas.grading import cluster, engine, run
+def _service(most: int, how: dict[str, Any]) -> ClassService:
+    """What judges: processes of this machine, or a cluster. most: tasks that there can be."""
+    from attention_katas.service import Settings, machine, open_class_service
+    from attention_katas.service.cluster import LOCAL, LOCAL_WORKERS, Keys
 
-    private = click.get_current_context().find_root().meta.get(PRIVATE)
-    address = how["scheduler"]
-    some = min(len(engine.cores()), most) if most > 6 else 1
-    settings = engine.Settings(
-        workers=how["workers"] or (cluster.LOCAL_WORKERS if address else some),
-        katas=str(private.resolve()) if private else "",
+    scheduler = how["scheduler"] or ""
+    default = LOCAL_WORKERS if scheduler else min(len(machine.cores()), most) if most > 6 else 1
+    settings = Settings(
+        workers=how["workers"] or default,
+        packs=selection(),
         weak=how["weak"],
         kata_seconds=how["time_limit"],
     )
-    keys = cluster.Keys(how["tls_ca"], how["tls_cert"], how["tls_key"])
-    if not address:
-        if keys != cluster.Keys():
-            raise KataError("--tls-... is for a cluster", "--scheduler tls://HOST:8786")
-        return run.local(settings)
-    if address != cluster.LOCAL:
-        cluster.checked(address)
-        if how["workers"]:
-            raise KataError("--workers is of this machine", "kata grade worker, on the others")
-    return run.elsewhere(address, keys, settings, say)
+    keys = Keys(how["tls_ca"], how["tls_cert"], how["tls_key"])
+    service = open_class_service(settings, scheduler, keys, say)
+    if scheduler not in ("", LOCAL) and how["workers"]:
+        raise KataError("--workers is of this machine", "kata grade worker, on the others")
+    return service
 
 
 grade.add_command(report)

@@ -22,7 +22,7 @@ from attention_katas.errors import KataError, NoWorkspace, ProgressUnavailable
 from attention_katas.packs import workspace
 
 if TYPE_CHECKING:
-    from attention_katas.packs.catalog import Kata
+    from attention_katas.packs.catalog import Catalog, Kata
     from attention_katas.packs.progress import Progress
     from attention_katas.render.terminal import Screen
 
@@ -42,7 +42,7 @@ def hint(name: str | None, level: int | None) -> None:
     hints = kata.hints()
     if not hints:
         raise KataError(f"{kata.name} has no hints yet", f"kata show {kata.name}")
-    progress, previous = _hints_so_far(kata)
+    progress, previous = _hints_so_far(katas, kata)
     level = level or min(previous + 1, len(hints))
     if level > len(hints):
         raise KataError(f"{kata.name} has {len(hints)} hints", f"kata hint {kata.name} --level 1")
@@ -57,10 +57,10 @@ def hint(name: str | None, level: int | None) -> None:
     out.next_step("\n".join(steps))
 
 
-def _hints_so_far(kata: Kata) -> tuple[Progress | None, int]:
+def _hints_so_far(katas: Catalog, kata: Kata) -> tuple[Progress | None, int]:
     """The record of the workspace, if there is one, and the level of the last hint shown."""
     with contextlib.suppress(NoWorkspace, ProgressUnavailable):
-        progress = progress_of(workspace.find())
+        progress = progress_of(workspace.find(), katas)
         level = progress.hint_level(kata.name)
         tell_notice(progress)
         return progress, level

@@ -68,7 +68,7 @@ def lab(
         click.echo(f"wrote {write(export)}")
         return
     katas, space = load(), workspace.find()
-    progress = progress_of(space)
+    progress = progress_of(space, katas)
     gc.enable()  # switched off for commands that are soon over
     warnings.simplefilter("ignore", SyntaxWarning)  # of a learner's source that is parsed here
     from attention_katas.lab import server
@@ -86,10 +86,10 @@ def lab(
     click.echo("starting: your functions are being loaded ...", file=out)
     from attention_katas.lab.lab import Lab
     from attention_katas.lab.open_browser import Door
-    from attention_katas.service.judge_service import open_service
+    from attention_katas.service import open_service
 
-    bench = None if no_judge else open_service(katas, "cpu", spawn)
-    running = Lab(katas, space, bench, progress, spawn=spawn, poll=poll)
+    service = None if no_judge else open_service(katas, device="cpu", spawn=spawn)
+    running = Lab(katas, space, service, progress, spawn=spawn, poll=poll)
 
     doors: list[Door] = []
 

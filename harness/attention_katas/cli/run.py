@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,12 +26,26 @@ from attention_katas.cli.shared import (
 from attention_katas.errors import KataError, NoSuchKata, ProgressUnavailable
 from attention_katas.packs import workspace
 from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.precheck import read_submission
+from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.render.formats import SCREEN
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, steps
 
-if TYPE_CHECKING:
-    from attention_katas.service.local import Job
+
+@dataclass(frozen=True)
+class KataFile:
+    """A file to judge.
+
+    kata: what it is judged by.
+    path: where it is.
+    shown: its name in messages.
+    """
+
+    kata: Kata
+    path: Path
+    shown: str
 
 
 @click.command()
@@ -82,8 +97,6 @@ def run(
     Exit code: 0 passed, 1 judged and not passed, 2 asked for something impossible, 3 could not
     grade (a fault of ours, not of your code).
     """
-    from attention_katas.service import local
-
     katas = load()
     space = None
     if file is not None:
@@ -94,20 +107,20 @@ def run(
             raise click.UsageError("--file judges one kata: give its name.")
         if not file.exists() and not file.is_symlink():
             raise KataError(f"there is no file {file}", f"kata run {names[0]} --file PATH")
-        jobs = [local.Job(katas[names[0]], file, str(file))]
+        files = [KataFile(katas[names[0]], file, str(file))]
     else:
         if names and everything:
             raise click.UsageError("give names or --all, not both.")
         space = workspace.find()
-        jobs = local.jobs_for(space, _chosen(katas, space, names, everything))
-        if not jobs and form == SCREEN:
+        files = files_of(space, _chosen(katas, space, names, everything))
+        if not files and form == SCREEN:
             out = screen()
             out.line("Every kata is done.", "bold")
             out.next_step("kata checkpoint\nkata run --all")
             return
     verdicts = judge(
         katas,
-        jobs,
+        files,
         space,
         device=device,
         seed=seed,
@@ -118,14 +131,24 @@ def run(
     )
     _print(verdicts, form, katas, space, str(file or ""))
     if strict and form == SCREEN:
-        held = next((verdict.locks for verdict in verdicts if verdict.locks), [])
+        held = next((each.restrictions for each in verdicts if each.restrictions), [])
         screen().line(f"locks: {', '.join(held) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
 
 
+def files_of(space: Workspace, katas: Iterable[Kata]) -> list[KataFile]:
+    """The learner's own files. Raises KataError for a kata that is not in this version."""
+    files = []
+    for kata in katas:
+        if not kata.ready:
+            raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
+        files.append(KataFile(kata, space.path(kata), space.shown(kata)))
+    return files
+
+
 def judge(
     katas: Catalog,
-    jobs: list[Job],
+    files: list[KataFile],
     space: Workspace | None,
     *,
     device: str,
@@ -136,33 +159,32 @@ def judge(
     cold: bool = False,
 ) -> list[v.Verdict]:
     """Judge and record, with a sign of life."""
-    from attention_katas.service import local
-    from attention_katas.service.daemon import client
+    from attention_katas.service import open_service, verdict_of
 
-    without = cold or spawn or strict or not jobs
-    progress = progress_of(space) if space else None
-    names = [job.kata.name for job in jobs]
-
-    def tell(verdict: v.Verdict, source: str) -> None:
-        names.remove(verdict.kata)
-        status(f"judging {names[0]} ..." if names else "done")
-        if progress is not None and verdict.outcome != v.NOT_STARTED:
-            with unless_unavailable():
-                progress.record(verdict, source)
-
-    with waiting(f"judging {' '.join(names[:1])} ...") as status:
-        verdicts = local.run(
-            katas,
-            jobs,
-            device=device,
-            seed=seed,
-            spawn=spawn,
-            strict=strict,
-            weak=weak,
-            warm=None if without else client.for_katas(katas, device),
-            tell=tell,
-            meanwhile=lambda: importlib.import_module("attention_katas.render.terminal"),
-        )
+    readings = [read_submission(katas, file.kata, file.path, file.shown) for file in files]
+    progress = progress_of(space, katas) if space else None
+    service = open_service(
+        katas,
+        [reading.kata for reading in readings if isinstance(reading, Submission)],
+        device,
+        cold=cold,
+        spawn=spawn,
+        strict=strict,
+        weak=weak,
+        patient=False,
+        meanwhile=lambda: importlib.import_module("attention_katas.render.terminal"),
+    )
+    verdicts = []
+    with waiting("judging ...") as status, contextlib.closing(service):
+        for file, reading in zip(files, readings, strict=True):
+            status(f"judging {file.kata.name} ...")
+            verdict = verdict_of(service, reading, seed)
+            verdicts.append(verdict)
+            if progress is not None and verdict.outcome != v.NOT_STARTED:
+                with unless_unavailable():
+                    source = reading.source if isinstance(reading, Submission) else ""
+                    progress.record(verdict, source)
+        status("done")
     if progress is not None:
         tell_notice(progress)
     if space is not None:
@@ -174,8 +196,8 @@ def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
     """Say once in a workspace which locks this system lacks; for one's own code that is enough."""
     from attention_katas.sandbox import restrictions
 
-    judged = next((verdict for verdict in verdicts if verdict.locks), None)
-    lacking = "\n".join(restrictions.missing(judged.locks)) if judged else ""
+    judged = next((verdict for verdict in verdicts if verdict.restrictions), None)
+    lacking = "\n".join(restrictions.missing(judged.restrictions)) if judged else ""
     told = space.private / "missing-locks.txt"
     with contextlib.suppress(OSError):
         if lacking and (not told.exists() or told.read_text(encoding="utf-8") != lacking):
@@ -202,8 +224,9 @@ def _print(
             out.next_step(f"kata run {waiting_for[0].kata}" if waiting_for else "kata checkpoint")
     for verdict in verdicts:
         kata = katas[verdict.kata]
-        if elsewhere and verdict.outcome == v.BROKEN and verdict.message.endswith("is not there"):
-            verdict.next_step = f"put it beside {elsewhere}"
+        match verdict.reason:
+            case reasons.ImportMissing(reason=reasons.FileMissing()) if elsewhere:
+                verdict.next_step = steps.PutBeside(elsewhere)
         out.verdict(verdict, kata, _following(katas, kata, space), elsewhere)
 
 

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from attention_katas.errors import BadContent, KataError, ProgressUnavailable
-from attention_katas.packs import catalog
+from attention_katas.packs.catalog import Selection, load_catalog
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -26,8 +25,9 @@ if TYPE_CHECKING:
     from attention_katas.packs.workspace import Workspace
     from attention_katas.render.terminal import Screen
 
-# Keys in click's context: the private set of katas, and its folder as it was typed.
-PRIVATE, TYPED = "attention_katas.private", "attention_katas.typed"
+# Keys in click's context: the packs that were named, and the options as they were typed.
+FOLDERS, TYPED = "attention_katas.packs", "attention_katas.typed"
+REPORTED = "attention_katas.reported"
 SAID = "attention_katas.said"
 OUR_FAULT = 3
 
@@ -93,56 +93,82 @@ def say_once(message: str) -> None:
 
 
 def complete(step: str) -> str:
-    """The commands in a next step, for the same private set of katas as this one."""
+    """The commands in a next step, for the same packs as this one."""
     context = click.get_current_context(silent=True)
     typed = context.find_root().meta.get(TYPED) if context else None
-    if not typed or "--katas" in step:
+    if not typed or "--katas" in step or "--only-katas" in step:
         return step
-    option = f" --katas {shlex.quote(typed)}"
-    return re.sub(r"\bkata (?!doctor)[a-z]+[^,\n]*", lambda found: found.group() + option, step)
+    options = "".join(f" {name} {shlex.quote(folder)}" for name, folder in typed)
+    return re.sub(r"\bkata (?!doctor)[a-z]+[^,\n]*", lambda match: match.group() + options, step)
 
 
-def _remember(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
-    ctx.find_root().meta[PRIVATE] = value.resolve() if value else None
-    if value and ctx.get_parameter_source("katas") is ParameterSource.COMMANDLINE:
-        ctx.find_root().meta[TYPED] = str(value)
+def _remember(ctx: click.Context, parameter: click.Parameter, folders: tuple[Path, ...]) -> None:
+    meta = ctx.find_root().meta
+    for folder in folders:
+        meta.setdefault(FOLDERS, {}).setdefault(parameter.name, []).append(folder.resolve())
+        meta.setdefault(TYPED, []).append((parameter.opts[0], str(folder)))
 
 
-def katas_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--katas DIR` (or KATAS_PATH): a private set of katas instead of those that ship."""
+def _packs_option(name: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
-        "--katas",
+        name,
         type=click.Path(file_okay=False, path_type=Path),
-        envvar="KATAS_PATH",
+        multiple=True,
         expose_value=False,
         is_eager=True,
         callback=_remember,
         metavar="DIR",
-        help="A private set of katas (or set KATAS_PATH).",
-    )(function)
+        help=text,
+    )
 
 
-def load(*, empty: bool = False) -> Catalog:
-    """The katas that this call is about. Raises BadContent when there are none."""
-    root = click.get_current_context().find_root()
-    private = root.meta.get(PRIVATE)
-    if private is not None and not private.is_dir() and not empty:
-        given = "--katas" if root.meta.get(TYPED) else "KATAS_PATH"
-        raise BadContent(
-            f"{given}: there is no folder {private}", f"kata dev new NAME --katas {private}"
-        )
-    found = catalog.load_catalog(private)
-    if not found.katas and not empty:
-        raise BadContent(f"there are no katas in {found.folder}", "kata dev new NAME --katas DIR")
-    return found
+def katas_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--katas DIR` adds a pack, `--only-katas DIR` replaces all others. Each may come again."""
+    only = _packs_option("--only-katas", "This pack of katas, and no other.")
+    return only(_packs_option("--katas", "A pack of katas beside the others.")(function))
+
+
+def selection() -> Selection:
+    """The packs that the command line names. Raises BadContent when it names them both ways."""
+    context = click.get_current_context(silent=True)
+    named = context.find_root().meta.get(FOLDERS, {}) if context else {}
+    if len(named) > 1:
+        raise BadContent("--katas adds packs and --only-katas replaces them", "give one of them")
+    folders = tuple(folder for each in named.values() for folder in each)
+    return Selection(folders, only="only_katas" in named)
+
+
+def load(*, strict: bool = False) -> Catalog:
+    """The katas that this call is about. Raises BadContent when there are none.
+
+    Packs that are refused are reported once. strict: a pack that the command line names has to
+    be usable, since grades depend on it.
+    """
+    katas = load_catalog(selection())
+    lost = [refusal for refusal in katas.refusals if refusal.selected]
+    if lost and (strict or not katas.katas):
+        raise BadContent(lost[0].message, lost[0].next_step)
+    report(katas)
+    if not katas.katas:
+        raise BadContent("there are no katas", "kata dev new NAME --katas DIR")
+    return katas
+
+
+def report(katas: Catalog) -> None:
+    """Say once which packs are not used, and why."""
+    meta = click.get_current_context().find_root().meta
+    for refusal in katas.refusals:
+        if refusal not in meta.setdefault(REPORTED, set()):
+            meta[REPORTED].add(refusal)
+            say(refusal.message, refusal.next_step)
 
 
 def complete_names(ctx: click.Context, _: click.Parameter, start: str) -> list[CompletionItem]:
     """Names of katas, for the shell."""
     from click.shell_completion import CompletionItem
 
-    found = catalog.load_catalog(ctx.find_root().meta.get(PRIVATE))
-    return [CompletionItem(k.name, help=k.blurb) for k in found.katas if k.name.startswith(start)]
+    katas = load_catalog(selection()).katas
+    return [CompletionItem(k.name, help=k.blurb) for k in katas if k.name.startswith(start)]
 
 
 def screen() -> Screen:
@@ -151,17 +177,15 @@ def screen() -> Screen:
     return Screen(complete=complete)
 
 
-def progress_of(space: Workspace) -> Progress:
+def progress_of(space: Workspace, katas: Catalog) -> Progress:
     from attention_katas.packs.progress import Progress
 
-    context = click.get_current_context(silent=True)
-    private = context.find_root().meta.get(PRIVATE) if context else None
-    return Progress(space.progress_file_of(private))
+    return Progress(space.progress_file, katas.keys)
 
 
 def states_of(katas: Catalog, space: Workspace) -> dict[str, State]:
     """Where every kata stands, from the progress file and the learner's files as they are."""
-    progress = progress_of(space)
+    progress = progress_of(space, katas)
     states = progress.states(katas, space.root)
     tell_notice(progress)
     return states

@@ -16,7 +16,6 @@ from attention_katas.packs import workspace
 @katas_option
 def show(name: str | None) -> None:
     """What a kata asks for, and why: the next kata, or NAME."""
-    from attention_katas.banned import FAMILIES
     from attention_katas.render.terminal import paragraphs
 
     katas, out = load(), screen()
@@ -29,7 +28,7 @@ def show(name: str | None) -> None:
     out.code(kata.stub.read_text(encoding="utf-8"))
     out.line()
     if kata.banned:
-        public = " and ".join(FAMILIES.get(family, family) for family in kata.banned)
+        public = " and ".join(family.title for family in kata.banned)
         out.line(
             f"Yours to write, so switched off here: PyTorch's built-in {public}.", "dim", indent=2
         )

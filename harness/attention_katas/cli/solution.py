@@ -26,7 +26,7 @@ def solution(name: str, peek: bool) -> None:
     kata = ready(katas[name])
     passed, reason = None, f"you have not passed {kata.name} yet"
     try:
-        passed = progress_of(workspace.find()).first_pass(kata.name)
+        passed = progress_of(workspace.find(), katas).first_pass(kata.name)
     except NoWorkspace as error:
         reason = f"{error.message}, so there is no record of a pass"
     if not passed and not peek:

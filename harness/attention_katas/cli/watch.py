@@ -57,16 +57,17 @@ def watch(
         if problem:
             plain = True
             say(f"{problem}, so lines are printed, as with --plain")
-    from attention_katas.service.judge_service import open_service
+    from attention_katas.service import open_service
     from attention_katas.watch.saves import Saves
     from attention_katas.watch.session import Session
 
     gc.enable()  # switched off for commands that are soon over
     # Of a learner's source that is only parsed here; the verdict says what there is to say.
     warnings.simplefilter("ignore", SyntaxWarning)
-    progress = progress_of(space)
+    progress = progress_of(space, katas)
     progress.patience = 1.0  # the next save is not to wait for it
-    session = Session(katas, space, progress, open_service(katas, device, spawn), name)
+    service = open_service(katas, device=device, spawn=spawn)
+    session = Session(katas, space, progress, service, name)
     names = [kata.file for kata in katas.ready]
     saves = Saves(space.root, names, session.saved, session.polls, poll=poll)
 

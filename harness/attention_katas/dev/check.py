@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attention_katas import banned
 from attention_katas.authoring import mistakes
 from attention_katas.dev.new import PLACEHOLDERS
-from attention_katas.packs.catalog import PLANNED, Catalog, Kata
+from attention_katas.packs import panels
+from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.packs.kata import PLANNED
 from attention_katas.packs.submission import Submission, parse, still_stub, submission
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 if TYPE_CHECKING:
     from attention_katas.judge.judge import Judge
@@ -37,7 +39,7 @@ class Report:
 
 def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
     """Everything that has to hold of a kata."""
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
 
     report = Report(problems=content_problems(kata))
     entries = mistakes.mistakes_in(load_module(kata.mistakes)) if kata.mistakes.exists() else []
@@ -79,12 +81,10 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
 
 def content_problems(kata: Kata) -> list[str]:
     """What can be told from the files alone."""
-    found = []
-    for family in kata.banned:
-        if family not in banned.FAMILIES:
-            found.append(f"kata.toml bans {family!r}; known: {', '.join(banned.FAMILIES)}")
+    found: list[str] = []
     if kata.status == PLANNED:
         return found
+    found += panels.problems(kata)
     for path in (kata.stub, kata.tests, kata.mistakes, kata.reference, kata.folder / "hints.md"):
         if not path.exists():
             found.append(f"{path.name} is missing")
@@ -154,7 +154,7 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
         return [f"the mistake {entry.id!r} passes every hidden test"]
     first = verdict.first_failure
     if first is None:
-        return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {verdict.message}"]
+        return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {words.verdict(verdict)}"]
     if first.rung == "nothing banned":
         return [f"the mistake {entry.id!r} calls a built-in that the kata bans"]
     asks = entry.question.rstrip().endswith("?") or entry.kind == mistakes.CONVENTION
@@ -188,9 +188,9 @@ def probe_problems(kata: Kata) -> list[str]:
     from attention_katas.authoring import probing
     from attention_katas.devices import Device
     from attention_katas.judge.fixtures import Draw
-    from attention_katas.judge.judge import load_module
+    from attention_katas.judge.modules import load_module
 
-    path = kata.folder / "probes.py"
+    path = kata.probes
     if not path.exists():
         return []
     module, reference, found = load_module(path), load_module(kata.reference), []
@@ -235,7 +235,7 @@ def name_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
 def blame_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
     """Nothing may be said against a harmless look-alike."""
     said = [cause.id for d in verdict.diagnoses for cause in d.causes]
-    said += [symptom for d in verdict.diagnoses for symptom in d.symptoms]
+    said += [words.symptom(symptom) for d in verdict.diagnoses for symptom in d.symptoms]
     return [f"harmless {entry.id!r} is blamed: {text}" for text in said]
 
 
@@ -248,6 +248,7 @@ def _expect(report: Report, verdict: v.Verdict, outcome: str, what: str) -> bool
     if verdict.outcome == outcome:
         return True
     first = verdict.first_failure
-    why = f"{first.title}: {first.message}" if first else verdict.message
+    title = f"{first.title}: " if first else ""
+    why = f"{title}{words.verdict(verdict)}"
     report.problems.append(f"{what} is {verdict.outcome!r}, not {outcome!r} ({why})")
     return False

@@ -1,14 +1,18 @@
-"""`kata dev new`: the folder of a new kata, with everything that `kata dev check` asks for."""
+"""`kata dev new`: the folder of a new kata, with everything that `kata dev check` asks for.
+
+In a folder without a pack, the pack is made, too.
+"""
 
 from __future__ import annotations
 
-import keyword
 import re
-import sys
 from pathlib import Path
 
-from attention_katas.errors import KataError
+from attention_katas.errors import BadContent, KataError
+from attention_katas.packs import names
 from attention_katas.packs.catalog import Catalog
+from attention_katas.packs.kata import name_problems
+from attention_katas.packs.pack import FILE, NAME, SHIPPED, locate, read_pack
 
 # What the author has to replace; `kata dev check` looks for it.
 PLACEHOLDERS = (
@@ -23,8 +27,12 @@ PLACEHOLDERS = (
     "Say why this piece exists.",
     "Say what to keep in mind.",
 )
-# Modules that a kata's file would hide, and names that Windows keeps for itself.
-TAKEN = {"torch", "numpy", "pytest", "conftest", "con", "aux", "nul", "prn"}
+PACK = """\
+format = 1
+name = "{name}"
+title = "{title}"
+version = "1"
+"""
 
 TOML = """\
 format = 1
@@ -75,14 +83,14 @@ def test_a_batch(solution, draw, agree):
 
 
 def test_other_dtypes(solution, draw, agree, dtypes):
-    """Keeps the dtype of its input, in half precision too"""
+    """Returns the dtype of its input, also in half precision"""
     for dtype in dtypes:
         agree(solution.{module}, draw(2, 3, 5, dtype=dtype))
 
 
 @pytest.mark.law("{module}")
 def test_follows_the_device(solution, draw, follows_device):
-    """Makes everything on the device of its input"""
+    """Creates every tensor on the device of its input"""
     follows_device(solution.{module}, draw(2, 3, 5))
 '''
 
@@ -131,48 +139,71 @@ def adds(x):
 '''
 
 
-def new_kata(catalog: Catalog, name: str) -> list[Path]:
-    """Write the files of a new kata after the last one; returns their paths.
+def new_kata(catalog: Catalog, folder: Path, name: str) -> list[Path]:
+    """Write the files of a new kata into the pack in `folder`; returns their paths.
 
-    Raises KataError for a name that cannot be one, or that is taken.
+    It comes after the last kata of the pack. A folder that holds no pack yet becomes one.
+    catalog: the katas that are there. Raises KataError for a name that cannot be one, or that is
+    taken.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > 32:
-        raise KataError(
-            f"{name!r} is no name for a kata", "small letters, digits and single hyphens"
-        )
-    module = name.replace("-", "_")
-    if keyword.iskeyword(module) or module in TAKEN or module in sys.stdlib_module_names:
-        raise KataError(
-            f"{name!r} means something else in Python, so no kata can be called that",
-            "another name",
-        )
-    folder, reference = catalog.folder / name, catalog.reference / f"{module}.py"
-    if folder.exists() or reference.exists():
+    module = _checked(catalog, name)
+    place, reference, texts = _pack_in(folder)
+    target = reference / f"{module}.py"
+    if (place / name).exists() or target.exists():
         raise KataError(f"there is a kata called {name} already", f"kata dev check {name}")
-    requires = f'"{catalog.katas[-1].name}"' if catalog.katas else ""
+    inside = [kata for kata in catalog.katas if kata.folder.parent.resolve() == place.resolve()]
     words = {
         "name": name,
         "module": module,
         "title": name.replace("-", " ").capitalize(),
-        "requires": requires,
+        "requires": ", ".join(f'"{kata.name}"' for kata in inside[-1:]),
     }
-    texts = {
-        folder / "kata.toml": TOML,
-        folder / f"{module}.py": STUB,
-        folder / f"test_{module}.py": TESTS,
-        folder / "hints.md": HINTS,
-        folder / "lesson.md": LESSON,
-        folder / "mistakes.py": MISTAKES,
-        reference: REFERENCE,
+    templates = {
+        place / name / "kata.toml": TOML,
+        place / name / f"{module}.py": STUB,
+        place / name / f"test_{module}.py": TESTS,
+        place / name / "hints.md": HINTS,
+        place / name / "lesson.md": LESSON,
+        place / name / "mistakes.py": MISTAKES,
+        target: REFERENCE,
     }
+    texts |= {path: text.format(**words) for path, text in templates.items()}
     try:
-        folder.mkdir(parents=True)
-        reference.parent.mkdir(exist_ok=True)
         for path, text in texts.items():
-            path.write_text(text.format(**words), encoding="utf-8")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise KataError(
-            f"{folder} cannot be written: {error.strerror}",
+            f"{place} cannot be written: {error.strerror}",
             "kata dev new --katas A_FOLDER_OF_YOURS",
         ) from None
     return list(texts)
+
+
+def _checked(catalog: Catalog, name: str) -> str:
+    """The module name of a new kata. Raises KataError when the name cannot be one."""
+    if name_problems(name):
+        raise KataError(
+            f"{name!r} is no name for a kata", "small letters, digits and single hyphens"
+        )
+    module = name.replace("-", "_")
+    why = names.trouble(module)
+    if why:
+        raise KataError(f"no kata can be called {name!r}: it {why}", "another name")
+    if any(name == kata.name or module in kata.functions for kata in catalog.katas):
+        raise KataError(f"there is a kata called {name} already", f"kata dev check {name}")
+    return module
+
+
+def _pack_in(folder: Path) -> tuple[Path, Path, dict[Path, str]]:
+    """Where katas and references of the pack in a folder are, and what has to be written first."""
+    try:
+        pack = read_pack(locate(folder))
+    except BadContent:
+        if any(folder.glob("*/kata.toml")) or any(folder.glob("katas/*/kata.toml")):
+            raise
+        words = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
+        name = words if NAME.fullmatch(words) and words != SHIPPED else "my-pack"
+        text = PACK.format(name=name, title=name.replace("-", " ").capitalize())
+        return folder, folder / "reference", {folder / FILE: text}
+    return pack.folder, pack.reference, {}

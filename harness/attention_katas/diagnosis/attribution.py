@@ -11,17 +11,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from attention_katas.authoring import probing
 from attention_katas.diagnosis import equivalence
+from attention_katas.diagnosis.failed_run import FailedRun
 from attention_katas.diagnosis.followup import NoAnswer
 from attention_katas.judge.proxy import Call
 from attention_katas.packs.submission import Submission
 from attention_katas.verdict import data as v
-
-if TYPE_CHECKING:
-    from attention_katas.diagnosis.diagnose import FailedRun
 
 # A module, and functions of it; None: all that its kata asks for.
 Part = tuple[str, Sequence[str] | None]
@@ -55,7 +52,7 @@ def find(
             return None, case
         left = [call for call in again if not _is_right(case, call)]
         if not left:
-            return _told(function, helped, len(again)), case
+            return _earlier_work(function, helped, len(again)), case
         # What is still wrong may be the doing of a part that made no difference before.
         more = _that_help(case, parts, helped, left[:LOOKED_AT])
         if not more:
@@ -95,13 +92,12 @@ def _that_help(
     return helped
 
 
-def _told(function: str, parts: Sequence[Part], count: int) -> v.Diagnosis:
-    blamed = [names[0] if names else module for module, names in parts]
+def _earlier_work(function: str, parts: Sequence[Part], count: int) -> v.Diagnosis:
     return v.Diagnosis(
         function,
         v.EARLIER_WORK,
+        blames=[names[0] if names else module for module, names in parts],
         file=f"{parts[0][0]}.py",
-        blames=" and ".join(blamed),
         explained=count,
     )
 

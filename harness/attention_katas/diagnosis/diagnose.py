@@ -1,132 +1,40 @@
 """From a failed submission to diagnoses.
 
 A mistake explains a failure when it does what the learner's code did on every recorded call, and
-on every further question. Questions are chosen to separate the mistakes that are left; when one is
-left it is asked all others too. When none is left, two at once are tried; then properties are
-measured, and said in words. Nothing is ever guessed.
+on every further question. Questions are chosen to separate the mistakes that are still possible;
+when one is, it is asked all others too. When none is, two at once are tried; then properties are
+measured. Nothing is ever guessed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from types import ModuleType
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from attention_katas.authoring import mistakes, probing
-from attention_katas.devices import Device
 from attention_katas.diagnosis import attribution, equivalence, exceptions, hypotheses
-from attention_katas.diagnosis.followup import FollowUp, NoAnswer, listening
+from attention_katas.diagnosis.failed_run import FailedRun
+from attention_katas.diagnosis.followup import FollowUp, NoAnswer
 from attention_katas.diagnosis.hypotheses import Hypothesis
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge import excerpt, failures
-from attention_katas.judge.fixtures import Draw, RunContext
+from attention_katas.judge.fixtures import Draw
 from attention_katas.judge.proxy import Call, tensors_in
-from attention_katas.packs.catalog import Kata
-from attention_katas.packs.submission import Submission
-from attention_katas.sandbox.worker import Worker
 from attention_katas.verdict import data as v
+from attention_katas.verdict import symptoms as s
 
 SYMPTOMS = 3  # as many as one can take in
 RANDOM_CALLS = 48
-ALL_SECONDS = 5.0  # for all questions to one submission
 SECONDS = 2.0  # of the processor, after which nothing more far-fetched is tried
 
 
-@dataclass
-class KnownMistakes:
-    """What is known of a kata: its mistakes, and what to ask. Loaded once.
-
-    references and functions: of this and of the earlier katas, by module: the text of the right
-    answer, and the names of what it asks for.
-    """
-
-    kata: Kata
-    reference: ModuleType
-    mistakes: ModuleType
-    probes: ModuleType | None
-    references: dict[str, str]
-    functions: dict[str, tuple[str, ...]]
-
-    def axes(self) -> dict[str, str]:
-        return dict(getattr(self.probes, "AXES", {}))
-
-
-@dataclass
-class FailedRun:
-    """One failed submission: what is known, what was recorded, and how to ask more.
-
-    silent: the process that is asked knows what no learner's code may know, so nothing that it
-    answers is shown; made_right: which parts were wrong as well, and are right there. hung:
-    functions that gave no answer in time.
-    """
-
-    knowledge: KnownMistakes
-    submission: Submission
-    device: Device
-    seed: int
-    recorded_calls: list[list[Call]]
-    failed: list[Call]
-    take: Callable[[Submission], Worker]
-    give_back: Callable[[Worker], None]
-    until: float
-    silent: bool = False
-    made_right: tuple[str, ...] = ()
-    hung: frozenset[str] = frozenset()
-
-    def probes_of(self, function: str) -> list[probing.Question]:
-        """All questions that the kata's probes ask of a function."""
-        probes = self.knowledge.probes
-        return [
-            question
-            for probe in (probing.marked(probes, probing.PROBE, function) if probes else ())
-            for question in probing.questions(probe(draw_for(self, function, probe.__name__)))
-        ]
-
-    def listen(self, submission: Submission) -> Any:
-        return listening(
-            submission,
-            self.knowledge.reference,
-            self.device.name,
-            self.take,
-            self.give_back,
-            self.until,
-        )
-
-
-def draw_for(case: FailedRun, function: str, what: str) -> Draw:
-    """Inputs of a probe or a symptom: the same at every try with the same seed."""
-    text = f"{case.seed}/{case.knowledge.kata.name}/{function}/{what}"
-    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
-    return Draw(torch.Generator().manual_seed(number), case.device)
-
-
-def failed_run_of(
-    current: RunContext, knowledge: KnownMistakes, take: Callable[[Submission], Worker]
-) -> FailedRun:
-    """The case that a round through the hidden tests makes."""
-    return FailedRun(
-        knowledge=knowledge,
-        submission=current.submission,
-        device=current.device,
-        seed=current.seed,
-        recorded_calls=current.recorded_calls,
-        failed=current.failed,
-        take=take,
-        give_back=current.give_back,
-        until=time.monotonic() + ALL_SECONDS,
-        hung=frozenset(current.hung),
-    )
-
-
 def look_for_false_alarms(case: FailedRun) -> list[v.Diagnosis]:
-    """What would be said of each function, even though nothing failed: of right code, nothing."""
+    """A diagnosis for each function, even though nothing failed: of right code it is empty."""
     with equivalence.quiet():
         return [Diagnoser(case, name).find() for name in case.knowledge.kata.functions]
 
@@ -139,20 +47,26 @@ def diagnose(case: FailedRun) -> list[v.Diagnosis]:
     unwritten = case.submission.unwritten.get(kata.module, frozenset())
     wrong = [name for name in kata.functions if name in failing and name not in unwritten]
     with equivalence.quiet():
-        found = []
-        for name in wrong:
-            try:
-                earlier, rest = attribution.find(case, name, wrong[: wrong.index(name)])
-                told = earlier or Diagnoser(rest, name).find()
-                if rest.made_right:
-                    told.symptoms.append(_besides(rest.made_right))
-                found.append(told)
-            except CouldNotGrade:
-                raise
-            except Exception as error:  # noqa: BLE001 - ours; the other functions are looked at
-                said = f"the cause could not be looked for: {type(error).__name__}: {error}"[:300]
-                found.append(v.Diagnosis("", v.NO_DIAGNOSIS, symptoms=[said]))
-    return found
+        return [_diagnose(case, name, wrong[:place]) for place, name in enumerate(wrong)]
+
+
+def _diagnose(case: FailedRun, function: str, wrong_before: Sequence[str]) -> v.Diagnosis:
+    try:
+        earlier, rest = attribution.find(case, function, wrong_before)
+        diagnosis = earlier or Diagnoser(rest, function).find()
+        if rest.made_right:
+            diagnosis.symptoms.append(s.AlsoWrong(rest.made_right))
+        return diagnosis
+    except CouldNotGrade:
+        raise
+    except Exception as error:  # noqa: BLE001 - ours; the other functions are looked at
+        return fault_of(function, error)
+
+
+def fault_of(function: str, error: Exception) -> v.Diagnosis:
+    """What stands in the place of a diagnosis that an exception of ours ended."""
+    fault = v.Fault(type(error).__name__, str(error)[:300])
+    return v.Diagnosis(function, v.NO_DIAGNOSIS, fault=fault)
 
 
 class Diagnoser:
@@ -199,46 +113,38 @@ class Diagnoser:
         if not left:
             left = self._several_at_once()
         whole, asked = self.recorded_calls, self.asked
-        aside: list[tuple[list[Call], str]] = []
+        aside: list[tuple[list[Call], s.Symptom]] = []
         for leave_out, besides in self._asides():
             if left:
                 break
             aside.append(([call for call in self._calls() if leave_out(call)], besides))
             self.recorded_calls = [
-                [c for c in calls_of_check if not leave_out(c)]
+                [call for call in calls_of_check if not leave_out(call)]
                 for calls_of_check in self.recorded_calls
             ]
-            self.asked = [c for c in self.asked if not leave_out(c)]
+            self.asked = [call for call in self.asked if not leave_out(call)]
             left = self._grounded(self._consistent(self.singles)) or self._several_at_once()
         sure = self._one_name(left)
         if sure is not None:
-            found = self._named(sure)
-            found.symptoms += [
+            diagnosis = self._named(sure)
+            diagnosis.symptoms += [
                 besides
                 for calls, besides in aside
                 if any(not sure.agrees(call) and not self.right.agrees(call) for call in calls)
             ]
-            return found
+            return diagnosis
         self.recorded_calls, self.asked = whole, asked
-        found = self._told_by_symptoms()
-        found.undecided = ["+".join(entry.id for entry in one.entries) for one in left]
-        return found
+        diagnosis = self._symptoms_only()
+        diagnosis.undecided = ["+".join(entry.id for entry in each.entries) for each in left]
+        return diagnosis
 
-    def _asides(self) -> Iterator[tuple[Callable[[Call], bool], str]]:
+    def _asides(self) -> Iterator[tuple[Callable[[Call], bool], s.Symptom]]:
         """What may be a matter of its own, and is left out when nothing explains it all.
 
-        Each with what is said of it then: what was left out is never hidden.
+        Each with the symptom that is reported then: what was left out is never hidden.
         """
-        yield (
-            self._should_refuse,
-            "besides, it does not raise ValueError where the contract asks for it",
-        )
-        yield (
-            lambda call: any(
-                t.dtype in equivalence.HALF for t in tensors_in((call.args, call.kwargs))
-            ),
-            "besides, in half precision it does something else",
-        )
+        yield self._should_refuse, s.RefusesNothing()
+        yield _in_half, s.OtherInHalfPrecision()
 
     def _should_refuse(self, call: Call) -> bool:
         return not call.on_fake_device and self.right.does(call).refused
@@ -359,7 +265,7 @@ class Diagnoser:
                 return
 
     def _draw(self, what: str) -> Draw:
-        return draw_for(self.case, self.name, what)
+        return self.case.draw(self.name, what)
 
     # Chance
 
@@ -381,7 +287,6 @@ class Diagnoser:
 
     def _noise(self) -> v.Diagnosis:
         """Answers that differ from call to call: right on average, or not even that."""
-        told = "asked the same question again, it gives another answer: something is left to chance"
         # A plain question of some size: the mean of many answers has to say something.
         plain = [c for c in self._calls() if c.answer is not None and not c.on_fake_device]
         exact = [c for c in plain if c.tolerance is None and c.answer.dtype == torch.float64]  # type: ignore[union-attr]
@@ -403,12 +308,12 @@ class Diagnoser:
                 error = every.std(0) / RANDOM_CALLS**0.5
                 off = (every.mean(0) - expected).abs()
                 if bool((off <= 6 * error + 1e-6).all()) and len(self.randoms) == 1:
-                    entry = self.randoms[0]
-                    found = self._named(Hypothesis((entry,), self.reference))
-                    return replace(found, explained=RANDOM_CALLS)
-        found = self._told_by_symptoms()
-        found.symptoms = [told, *found.symptoms][:SYMPTOMS]
-        return found
+                    diagnosis = self._named(Hypothesis((self.randoms[0],), self.reference))
+                    diagnosis.explained = RANDOM_CALLS
+                    return diagnosis
+        diagnosis = self._symptoms_only()
+        diagnosis.symptoms = [s.OtherAnswerEachTime(), *diagnosis.symptoms][:SYMPTOMS]
+        return diagnosis
 
     # Several at once
 
@@ -432,91 +337,114 @@ class Diagnoser:
             kinds.setdefault(call.text, call)
         return list(kinds.values())[:8]
 
-    # Telling
+    # The diagnosis
 
     def _named(self, sure: Hypothesis) -> v.Diagnosis:
-        rungs = [title for title, _ in self.case.knowledge.kata.hints()]
-        kind = v.MISTAKE if len(sure.entries) == 1 else v.TWO_MISTAKES
+        kind: v.DiagnosisKind = v.MISTAKE if len(sure.entries) == 1 else v.TWO_MISTAKES
         if all(entry.kind == mistakes.CONVENTION for entry in sure.entries):
             kind = v.CONVENTION
-        found = v.Diagnosis(self.name, kind, explained=len(self._calls()))
-        for entry in sure.entries:
-            level = rungs.index(entry.hint) + 1 if entry.hint in rungs else 0
-            found.causes.append(v.Cause(entry.id, entry.title, entry.question, entry.hint, level))
-        self._show(found)
-        found.symptoms = self._exception()
-        return found
+        diagnosis = v.Diagnosis(self.name, kind, explained=len(self._calls()))
+        diagnosis.causes = [self._cause(entry) for entry in sure.entries]
+        self._show(diagnosis)
+        diagnosis.symptoms = self._exception()
+        return diagnosis
 
-    def _show(self, found: v.Diagnosis) -> None:
-        """The plainest of the answers: the smallest question, two numbers."""
+    def _cause(self, entry: mistakes.Mistake) -> v.Cause:
+        rungs = [title for title, _ in self.case.knowledge.kata.hints()]
+        return v.Cause(
+            id=entry.id,
+            title=entry.title,
+            question=entry.question,
+            kind=v.CONVENTION if entry.kind == mistakes.CONVENTION else v.MISTAKE,
+            hint=entry.hint,
+            level=rungs.index(entry.hint) + 1 if entry.hint in rungs else 0,
+            shows=entry.shows,
+        )
+
+    def _show(self, diagnosis: v.Diagnosis) -> None:
+        """Add the plainest of the answers: the smallest question, two numbers."""
         if self.case.silent:
             return
         for call in sorted(self._calls(), key=_size):
+            at = None if self.right.agrees(call) else _clearest(call, self.right.does(call).answer)
+            if at is None:
+                continue
             answer, expected = call.answer, self.right.does(call).answer
-            if answer is None or expected is None or answer.shape != expected.shape:
-                continue
-            if self.right.agrees(call) or call.on_fake_device or not answer.numel():
-                continue
-            if answer.is_complex() or answer.dtype != expected.dtype:
-                continue
-            gap = (answer.double() - expected.double()).abs().nan_to_num(nan=float("inf"))
-            if not bool((gap > 1e-3 * (1 + expected.double().abs())).any()):
-                continue
-            at = (gap == gap.max()).nonzero()[0].tolist()
-            found.call, found.at = _with_shapes(call), at
-            found.yours = excerpt.plain(float(answer[tuple(at)]))
-            found.expected = excerpt.plain(float(expected[tuple(at)]))
+            assert answer is not None
+            assert expected is not None
+            diagnosis.call, diagnosis.at = _with_shapes(call), at
+            diagnosis.yours = excerpt.plain(float(answer[tuple(at)]))
+            diagnosis.expected = excerpt.plain(float(expected[tuple(at)]))
             return
 
-    def _exception(self) -> list[str]:
+    def _exception(self) -> list[s.Symptom]:
         """What the first exception says about the axes that met."""
         if self.case.silent:
             return []
         raised = next((call for call in self.case.failed if call.function == self.name), None)
         if raised is None or raised.raised is None:
             return []
-        told = exceptions.explain(raised, self.reference, self.case.knowledge.axes())
-        return [told] if told else []
+        symptom = exceptions.explain(raised, self.reference, self.case.knowledge.axes())
+        return [symptom] if symptom else []
 
-    def _told_by_symptoms(self) -> v.Diagnosis:
-        found = v.Diagnosis(self.name, v.SYMPTOMS, symptoms=self._exception())
-        found.symptoms += self._symptoms()
-        found.symptoms = found.symptoms[:SYMPTOMS]
-        if not found.symptoms:
-            found.kind = v.NO_DIAGNOSIS
-        self._show(found)
-        return found
+    def _symptoms_only(self) -> v.Diagnosis:
+        symptoms = [*self._exception(), *self._measured()][:SYMPTOMS]
+        kind: v.DiagnosisKind = v.SYMPTOMS if symptoms else v.NO_DIAGNOSIS
+        diagnosis = v.Diagnosis(self.name, kind, symptoms=symptoms)
+        self._show(diagnosis)
+        return diagnosis
 
-    def _other_dtypes(self) -> list[str]:
+    def _other_dtypes(self) -> list[s.Symptom]:
         for call in self._calls():
             answer, expected = call.answer, self.right.does(call).answer
             if answer is not None and expected is not None and answer.dtype != expected.dtype:
-                return [
-                    f"it answers in {_name(answer.dtype)} where {_name(expected.dtype)} is right"
-                ]
+                return [s.OtherDtype(excerpt.dtype_name(answer), excerpt.dtype_name(expected))]
         return []
 
-    def _symptoms(self) -> list[str]:
+    def _measured(self) -> list[s.Symptom]:
         """Which properties are broken, measured on the learner's own answers."""
         probes = None if self.case.silent else self.case.knowledge.probes
-        told = self._other_dtypes() if probes else []
+        symptoms = self._other_dtypes() if probes else []
         for measure in probing.marked(probes, probing.SYMPTOM, self.name) if probes else ():
-            if self.follow_up is None or len(told) >= SYMPTOMS:
+            if self.follow_up is None or len(symptoms) >= SYMPTOMS:
                 break
-            follow_up = self.follow_up
-            ask = lambda *a, **k: follow_up.answer(self.name, *a, **k)  # noqa: B023, E731
-            try:
-                said = measure(ask, self._draw(measure.__name__))
-            except NoAnswer:
-                self.follow_up = None
-            except (failures.CheckFailed, ArithmeticError, LookupError, RuntimeError):
-                continue  # what came back cannot be measured in this way
-            except (TypeError, ValueError):
-                continue
-            else:
-                # A number that is none says nothing.
-                told += [said] if said and not re.search(r"\b(nan|inf)\b", said) else []
-        return told
+            symptoms += self._measure(measure, self.follow_up)
+        return symptoms
+
+    def _measure(self, measure: Callable[..., Any], follow_up: FollowUp) -> list[s.Symptom]:
+        """What one measurement reports; nothing when it cannot be made of these answers."""
+
+        def ask(*args: Any, **kwargs: Any) -> torch.Tensor:
+            return follow_up.answer(self.name, *args, **kwargs)
+
+        try:
+            text = measure(ask, self._draw(measure.__name__))
+        except NoAnswer:
+            self.follow_up = None
+            return []
+        except (failures.CheckFailed, ArithmeticError, LookupError, RuntimeError):
+            return []
+        except (TypeError, ValueError):
+            return []
+        if not text:
+            return []
+        return [s.Measured(measure.__name__, text, not probing.is_fixed(measure, text))]
+
+
+def _clearest(call: Call, expected: torch.Tensor | None) -> list[int] | None:
+    """Index of the entry that is furthest off, where it is off enough to be seen; else None."""
+    answer = call.answer
+    if answer is None or expected is None or answer.shape != expected.shape:
+        return None
+    if call.on_fake_device or not answer.numel():
+        return None
+    if answer.is_complex() or answer.dtype != expected.dtype:
+        return None
+    gap = (answer.double() - expected.double()).abs().nan_to_num(nan=float("inf"))
+    if not bool((gap > 1e-3 * (1 + expected.double().abs())).any()):
+        return None
+    index: list[int] = (gap == gap.max()).nonzero()[0].tolist()
+    return index
 
 
 def _in_half(call: Call) -> bool:
@@ -533,16 +461,6 @@ def _answered(call: Call) -> bool:
     """Something came back, be it an exception; not of a branch that is not written yet."""
     unwritten = call.raised is not None and call.raised.type == "NotImplementedError"
     return not call.lost and not unwritten
-
-
-def _besides(parts: Sequence[str]) -> str:
-    if len(parts) == 1:
-        return f"{parts[0]} is wrong as well; see to that first"
-    return f"{', '.join(parts[:-1])} and {parts[-1]} are wrong as well; see to them first"
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def _imagined(function: str, question: probing.Question) -> Call:

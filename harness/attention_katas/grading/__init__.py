@@ -5,4 +5,6 @@ formats. What a task is and what comes back is plain data; only workers import t
 """
 
 # The environment variable that holds the secret from which all inputs come.
-VARIABLE = "KATA_GRADING_SEED"
+from attention_katas.service.settings import SECRET_VARIABLE as VARIABLE
+
+__all__ = ["VARIABLE"]

@@ -21,7 +21,8 @@ from attention_katas.grading import VARIABLE
 from attention_katas.grading.collect import StudentSubmission
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import blank, taken, versions
-from attention_katas.packs.submission import Submission, assembled, parse
+from attention_katas.packs.submission import assembled, parse
+from attention_katas.service.judge_service import Task
 from attention_katas.verdict import data as v
 
 # Scopes of names, the innermost first; None: not mentioned yet.
@@ -30,36 +31,6 @@ Names: TypeAlias = "collections.ChainMap[str, str | None]"
 
 # Of the hash of a function's form: there are many, and they are only compared within a kata.
 SHORT = 16
-
-
-@dataclass(frozen=True)
-class Task:
-    """A submission to one kata. The same key: the same verdict."""
-
-    key: str
-    submission: Submission
-    seed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it goes to a worker, which checks that it knows the same kata, and judges with the
-        same versions. No names: a path may hold that of a student.
-        """
-        kata = self.submission.kata
-        return {
-            "key": self.key,
-            "submission": {**self.submission.to_dict(), "file": kata.file},
-            "kata_version": kata.version,
-            "versions": judges(),
-            "seed": self.seed,
-        }
-
-
-def judges() -> dict[str, str]:
-    """What must be the same wherever a class is judged; torch without the name of its build."""
-    found = versions()
-    wanted = {name: found[name] for name in ("attention-katas", "torch")}
-    wanted["torch"] = wanted["torch"].partition("+")[0].replace(" ", "-")
-    return wanted
 
 
 @dataclass(frozen=True)

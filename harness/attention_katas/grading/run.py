@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
-from attention_katas.grading import cluster, engine, entries
+from attention_katas.grading import entries
 from attention_katas.grading.collect import Collected, StudentSubmission
-from attention_katas.grading.entries import Task
 from attention_katas.grading.ledger import Entry, Ledger, Noted, Run
 from attention_katas.grading.results import Item, Result, Student, points_for, trouble
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import blank
+from attention_katas.service.judge_service import ClassService, Task
 from attention_katas.verdict import data as v
 
 NOT_JUDGED = "not judged yet"
@@ -74,12 +74,9 @@ class GradingRun:
         self._whose: dict[str, str] = {}
         self._noted: set[str] = set()
 
-    def judge(
-        self,
-        judged: Callable[[Iterator[Task]], Iterator[tuple[Task, v.Verdict]]],
-    ) -> None:
-        """Through all hand-ins; `judged` makes verdicts of tasks (see engine.judged)."""
-        for task, verdict in judged(self._tasks()):
+    def judge(self, service: ClassService) -> None:
+        """Judge all hand-ins, and write the verdicts into the ledger as they come."""
+        for task, verdict in service.judge_all(self._tasks()):
             self.ledger.keep(task.key, verdict)
             self.tally.judged += 1
             self.tally.settle(verdict.outcome, self._waiting.pop(task.key, 1))
@@ -260,42 +257,3 @@ def _result(catalog: Catalog, ledger: Ledger, noted: Noted) -> Result:
         points = points_for(verdict, entry.worth)
         items.append(Item(kata.name, kata.title, entry.worth, points, verdict))
     return Result(noted.student, items, noted.late, list(noted.remarks))
-
-
-def local(
-    settings: engine.Settings,
-) -> Callable[[Iterator[Task]], Iterator[tuple[Task, v.Verdict]]]:
-    """Verdicts by workers of this machine, which are started when there is a task for them."""
-
-    def judged(waiting: Iterator[Task]) -> Iterator[tuple[Task, v.Verdict]]:
-        first = next(waiting, None)
-        if first is None:
-            return
-        with engine.this_machine(settings) as (executor, write):
-            yield from engine.judged(executor, write, _chained(first, waiting), settings.workers)
-
-    return judged
-
-
-def elsewhere(
-    address: str,
-    keys: cluster.Keys,
-    settings: engine.Settings,
-    tell: cluster.Tell = lambda said, step: None,
-) -> Callable[[Iterator[Task]], Iterator[tuple[Task, v.Verdict]]]:
-    """Verdicts by workers of a cluster. tell: hears of trouble there that may pass."""
-
-    def judged(waiting: Iterator[Task]) -> Iterator[tuple[Task, v.Verdict]]:
-        first = next(waiting, None)
-        if first is None:
-            return
-        with cluster.opened(address, keys, settings, tell) as (executor, write, workers, lost):
-            everything = _chained(first, waiting)
-            yield from engine.judged(executor, write, everything, workers, lost, cluster.AHEAD)
-
-    return judged
-
-
-def _chained(first: Task, rest: Iterator[Task]) -> Iterator[Task]:
-    yield first
-    yield from rest

@@ -1,13 +1,14 @@
-"""Does the ban on a built-in hold here? Every known route to it is tried in a learner process.
+"""Does the ban on a built-in hold here? Every known route to it is tried in a sandbox worker.
 
 torch changes; a route that opens in a new version must be noticed before a learner finds it. The
-short list is tried by every judge before its first verdict, the full one by `kata doctor`, by the
-tests, and once for each version of torch, Python and this package before strangers' code is
-judged.
+routes are content of a pack (`packs.families`), written with the names of PROGRAM. The short list
+is tried by every judge before its first verdict, the full one by `kata doctor`, by the tests, and
+once for each version of torch, Python and this package before strangers' code is judged.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -16,123 +17,13 @@ from pathlib import Path
 
 from attention_katas import __version__
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs.families import Family
 from attention_katas.sandbox.selftest import ask
 from attention_katas.sandbox.start import Workers
+from attention_katas.verdict import reasons, steps
+from attention_katas.verdict.unjudged import Unjudged
 
-SHORT = {
-    "softmax": """
-torch.softmax(x, -1)
-torch._C._VariableFunctions.softmax(x, -1)
-torch.ops.aten._softmax(x, -1, False)
-torch.ops.aten._log_softmax(x, -1, False).exp()
-torch.ops.aten._masked_softmax(x, torch.zeros_like(x).bool(), -1, 1)
-torch.vmap(lambda row: torch._C._VariableFunctions.softmax(row, -1))(x)
-torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(x4, x4, x4)
-in_thread(lambda: torch.ops.aten._softmax(x, -1, False))
-without_modes(lambda: torch.ops.aten._softmax(x, -1, False))
-""",
-    "attention": """
-F.scaled_dot_product_attention(x4, x4, x4)
-torch._C._nn.scaled_dot_product_attention(x4, x4, x4)
-torch.ops.aten._scaled_dot_product_attention_math(x4, x4, x4)
-torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(x4, x4, x4)
-torch.vmap(torch._C._nn.scaled_dot_product_attention)(x4, x4, x4)
-in_thread(lambda: torch._C._nn.scaled_dot_product_attention(x4, x4, x4))
-""",
-}
-FULL = {
-    "softmax": """
-x.softmax(-1)
-x.softmax(-1, dtype=torch.float64)
-x.half().softmax(-1)
-x.double().softmax(-1)
-torch.softmax(x, -1, out=torch.empty_like(x))
-F.softmax(x, -1)
-F.softmin(-x, -1)
-F.log_softmax(x, -1).exp()
-F.gumbel_softmax(x, dim=-1)
-F.cross_entropy(x, torch.zeros(3).long())
-torch.special.softmax(x, -1)
-torch.special.log_softmax(x, -1).exp()
-torch.nn.Softmax(-1)(x)
-torch.nn.Softmin(-1)(-x)
-torch.nn.Softmax2d()(x4)
-torch.nn.LogSoftmax(-1)(x).exp()
-getattr(torch, "soft" + "max")(x, -1)
-torch._C.TensorBase.softmax(x, -1)
-torch.ops.aten.softmax.int(x, -1)
-torch.ops.aten.softmax.int_out(x, -1, out=torch.empty_like(x))
-torch.ops.aten._softmax.out(x, -1, False, out=torch.empty_like(x))
-torch.ops.aten._softmax.default.redispatch(cpu, x, -1, False)
-torch.ops.aten._softmax.default.decompose(x, -1, False)
-torch._C._jit_get_operation("aten::_softmax")[0](x, -1, False)
-torch.library.get_kernel("aten::_softmax", "CPU").call_boxed(cpu, x, -1, False)
-torch.ops.aten._safe_softmax(x, -1)
-torch.ops.quantized.softmax(quantized, -1, 0.1, 0)
-torch._refs.softmax(x, -1)
-torch._refs.log_softmax(x, -1).exp()
-torch._refs.special.softmax(x, -1)
-torch._refs.nn.functional.softmax(x, -1)
-torch._refs.nn.functional.softmin(-x, -1)
-torch._decomp.decompositions._softmax(x, -1, False)
-table["post_autograd"][torch.ops.aten._softmax.default](x, -1, False)
-table["post_autograd"][torch.ops.aten._log_softmax.default](x, -1, False)
-torch.sparse.softmax(x.to_sparse(), -1)
-torch.sparse.log_softmax(x.to_sparse(), -1)
-torch.masked.softmax(x, -1, mask=torch.ones_like(x).bool())
-F.softmax(torch.nested.nested_tensor([x, x]), -1)
-x.to_mkldnn().softmax(-1).to_dense()
-torch.func.grad(lambda y: torch.ops.aten._softmax(y, -1, False).sum())(x)
-torch.func.jacrev(lambda y: y.softmax(-1))(x)
-torch.func.vmap(torch.func.grad(lambda y: y.softmax(-1).sum()))(x)
-torch.distributions.Categorical(logits=x).probs
-torch.jit.script(soft)(x)
-torch.jit.trace(soft, x)(x)
-F.scaled_dot_product_attention(x, torch.eye(4), torch.eye(4), scale=1.0)
-F.multi_head_attention_forward(*heads)
-torch.nn.MultiheadAttention(4, 1)(x[None], x[None], x[None])
-inference(lambda: torch.ops.aten._softmax(x, -1, False))
-without_dispatch(lambda: torch.ops.aten._softmax(x, -1, False))
-autocast(lambda: x.softmax(-1))
-subclass(lambda y: y.softmax(-1))
-""",
-    "attention": """
-torch.ops.aten.scaled_dot_product_attention(x4, x4, x4)
-torch.nn.MultiheadAttention(4, 2)(x4[0], x4[0], x4[0])
-torch.nn.MultiheadAttention(4, 2).eval()(x4[0], x4[0], x4[0])
-torch.nn.MultiheadAttention(4, 2)(x4[0], x4[0], x4[0], need_weights=False)
-torch.nn.TransformerEncoderLayer(4, 2, 8)(x4[0])
-torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()(x4[0])
-torch.nn.TransformerDecoderLayer(4, 2, 8)(x4[0], x4[0])
-torch.nn.Transformer(4, 2, 1, 1, 8)(x4[0], x4[0])
-F.multi_head_attention_forward(*heads)
-torch.ops.aten._native_multi_head_attention(x4[0], x4[0], x4[0], 4, 2, w12, b12, w4, b4)
-torch.ops.aten._transform_bias_rescale_qkv(torch.randn(2, 3, 12), torch.zeros(12), 2)
-torch.func.grad(lambda y: torch._C._nn.scaled_dot_product_attention(y, y, y).sum())(x4)
-torch.vmap(torch.vmap(torch._C._nn.scaled_dot_product_attention))(x4, x4, x4)
-torch.jit.script(attend)(x4)
-torch.jit.trace(attend, x4)(x4)
-inference(lambda: attend(x4))
-without_modes(lambda: attend(x4))
-without_dispatch(lambda: attend(x4))
-autocast(lambda: attend(x4))
-subclass(lambda y: attend(y.view(1, 1, 3, 4)))
-torch.func.jvp(attend, (x4,), (x4,))
-torch.func.functionalize(attend)(x4)
-torch.fx.experimental.proxy_tensor.make_fx(attend)(x4)
-""",
-}
-# These import the compiler, for seconds.
-SLOW = {
-    "softmax": """
-torch.compile(soft, backend="eager")(x)
-torch.compile(soft, backend="aot_eager")(x)
-""",
-    "attention": """
-torch.compile(attend, backend="eager")(x4)
-torch.nn.attention.flex_attention.flex_attention(x4, x4, x4)
-""",
-}
+SHORT, FULL, SLOW = "short", "full", "slow"
 CLOSED, OPEN, ABSENT = 0, 1, 2
 PROGRAM = """
 import threading, warnings
@@ -199,46 +90,42 @@ def tried(route):
         return 0 if "switched off" in str(error) else 2
     return 1 if any(isinstance(t, torch.Tensor) for t in tree_leaves(answer)) else 2
 
-def canary():
+def check_bans():
     return torch.tensor([tried(route) for route in ROUTES])
 """
 
 
-def routes(family: str, *lists: dict[str, str]) -> list[str]:
+def routes(family: Family, *levels: str) -> list[str]:
     """The routes of a family in some of SHORT, FULL and SLOW."""
-    return [line for part in lists for line in part[family].strip().splitlines()]
+    return [route for level in levels for route in getattr(family, level)]
 
 
-def tried(workers: Workers, bans: tuple[str, ...], found: list[str]) -> dict[str, int]:
+def attempt(workers: Workers, bans: tuple[Family, ...], lines: list[str]) -> dict[str, int]:
     """Route -> CLOSED, OPEN, or ABSENT (torch has no such thing here), under these bans."""
-    told = ask(workers, f"ROUTES = {found!r}\n{PROGRAM}", "canary", bans)
-    if len(told) != len(found):
-        raise CouldNotGrade("the canary gave no answer")
-    return dict(zip(found, told, strict=True))
+    states = ask(workers, f"ROUTES = {lines!r}\n{PROGRAM}", "check_bans", bans)
+    if len(states) != len(lines):
+        raise CouldNotGrade("the check of the bans gave no answer")
+    return dict(zip(lines, states, strict=True))
 
 
-def check(workers: Workers, bans: tuple[str, ...], *lists: dict[str, str]) -> int:
+def check(workers: Workers, bans: tuple[Family, ...], *levels: str) -> int:
     """Try all routes of the banned families; returns how many.
 
     Raises CouldNotGrade when one is open.
     """
     count = 0
     for family in bans:
-        found = tried(workers, bans, routes(family, *lists))
-        opened = [route for route, state in found.items() if state == OPEN]
-        if opened or CLOSED not in found.values():
-            what = f"by {opened[0]}" if opened else "by every route"
-            raise CouldNotGrade(
-                f"the built-in {family} can be reached {what}: this version of torch is not known "
-                "well enough here",
-                "kata doctor",
-            )
-        count += len(found)
+        states = attempt(workers, bans, routes(family, *levels))
+        opened = [route for route, state in states.items() if state == OPEN]
+        if opened or CLOSED not in states.values():
+            route = opened[0] if opened else ""
+            raise Unjudged(reasons.BanOpen(family.name, route), steps.Doctor())
+        count += len(states)
     return count
 
 
-def kept() -> Path:
-    """Where it is kept which versions of everything the full list was tried with."""
+def record_path() -> Path:
+    """The file that records with which versions of everything the full list was tried."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     try:
         folder = Path(cache) if cache else Path.home() / ".cache"
@@ -247,9 +134,10 @@ def kept() -> Path:
     return folder / "attention-katas" / "canaries.json"
 
 
-def check_once(workers: Workers, bans: tuple[str, ...], record: Path) -> None:
+def check_once(workers: Workers, bans: tuple[Family, ...], record: Path) -> None:
     """The full check, unless `record` says that it held with these versions."""
-    key = f"{metadata.version('torch')} {platform.python_version()} {__version__} {' '.join(bans)}"
+    families = hashlib.sha256(repr(bans).encode()).hexdigest()[:12]
+    key = f"{metadata.version('torch')} {platform.python_version()} {__version__} {families}"
     try:
         held = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -7,39 +7,42 @@ from dataclasses import dataclass
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge.failures import CheckFailed
 from attention_katas.verdict import data
-from attention_katas.verdict.data import Evidence
+from attention_katas.verdict.data import CheckOutcome, Evidence, Rung
+from attention_katas.verdict.reasons import Reason
 
 
 @dataclass
 class CheckResult:
-    """The outcome of a check. It holds no exception, so it can travel between processes.
+    """The outcome of a check.
 
-    outcome: an outcome of `verdict.data`; COULD_NOT_GRADE for a fault of ours.
-    message: why the check did not pass.
-    next_step: a command that may help, for a fault of ours.
+    outcome: how the check ended; PASSED until something else is recorded.
+    reason: why it did not pass.
     rung: the rung of the ladder that does not hold.
-    evidence: what the failure is shown by.
+    evidence: the call, and numbers to look at.
+    ours: the fault of ours that kept the check from an outcome.
     printed: what the submission printed during the check.
     seconds: duration of setup, call and teardown together.
     complete: whether pytest has reported the last stage of the check.
     """
 
-    outcome: str = data.PASSED
-    message: str = ""
-    next_step: str = ""
-    rung: str = ""
+    outcome: CheckOutcome = data.PASSED
+    reason: Reason | None = None
+    rung: Rung = ""
     evidence: Evidence | None = None
+    ours: CouldNotGrade | None = None
     printed: str = ""
     seconds: float = 0.0
     complete: bool = False
 
+    @property
+    def passed(self) -> bool:
+        return self.ours is None and self.outcome == data.PASSED
+
     def fail(self, failure: CheckFailed) -> None:
         """Record that the answer is wrong."""
-        self.outcome, self.message = failure.outcome, failure.message
+        self.outcome, self.reason = failure.outcome, failure.reason
         self.rung, self.evidence = failure.rung, failure.evidence
 
     def blame_us(self, error: CouldNotGrade) -> None:
         """Record a fault of ours. The first one stays."""
-        if self.outcome != data.COULD_NOT_GRADE:
-            self.outcome = data.COULD_NOT_GRADE
-            self.message, self.next_step = error.message, error.next_step
+        self.ours = self.ours or error

@@ -7,8 +7,10 @@ import math
 import torch
 
 from attention_katas.verdict.data import Evidence, Grid
+from attention_katas.verdict.facts import Cell
+from attention_katas.verdict.words.numbers import shape
 
-MOST = 8
+MOST = 8  # rows and columns that are shown
 
 
 def compare(
@@ -20,10 +22,10 @@ def compare(
     masked: torch.Tensor | None = None,
     along: int | None = None,
 ) -> Evidence:
-    """Both tensors cut to the same window around the entry `at` (default: the first wrong one).
+    """Both tensors cut to one window around the entry `at` (default: the first wrong one).
 
-    All of one shape; `wrong` and `masked` are bool. along: the axis whose slices sum to one; it
-    becomes the rows of what is shown, with their sums.
+    All tensors have one shape; `wrong` and `masked` are bool.
+    along: the axis whose slices sum to one; its slices become the rows, with their sums.
     """
     first = at or (torch.nonzero(wrong)[0].tolist() if wrong.any() else [0] * wrong.dim())
     axis = None if along is None else along % yours.dim()
@@ -92,19 +94,28 @@ def plain(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def place(index: list[int]) -> str:
-    """An index as a learner would write it."""
-    return "[" + ", ".join(map(str, index)) + "]"
+def cell(value: torch.Tensor) -> Cell:
+    """The number in a tensor of shape (), as JSON can hold it."""
+    number = value.item()
+    if isinstance(number, float):
+        return plain(number)
+    return number if isinstance(number, int) else str(number)
+
+
+def dtype_name(tensor: torch.Tensor) -> str:
+    """`float64`, for a tensor of any shape."""
+    return str(tensor.dtype).removeprefix("torch.")
 
 
 def shape_text(tensor: torch.Tensor) -> str:
-    return f"({', '.join(map(str, tensor.shape))}{',' if tensor.dim() == 1 else ''})"
+    """The shape of any tensor, as a learner would write it: `(3,)`."""
+    return shape(tuple(tensor.shape))
 
 
 def describe(value: object) -> str:
     """An argument in a few words: shape, dtype and range for a tensor."""
     if isinstance(value, torch.Tensor):
-        name = str(value.dtype).removeprefix("torch.")
+        name = dtype_name(value)
         odd = "" if value.is_contiguous() else ", not contiguous"
         return f"{shape_text(value)} {name}{_range(value)}{odd}{_bits(value)}"
     if isinstance(value, dict):

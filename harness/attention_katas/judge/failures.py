@@ -1,34 +1,44 @@
 """How a check ends when it does not pass.
 
-CheckFailed           the learner's answer is wrong; carries the rung and the evidence
+CheckFailed           the learner's answer is wrong; carries the reason, the rung and the evidence
 +-- NotWritten        the function is still the stub
 +-- NotReached        nothing was asked: an earlier answer makes it pointless
-+-- NotVerified       this cannot be told here, for or against
++-- NotVerified       this machine cannot decide it
 +-- TimedOut, OutOfMemory, Crashed
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from attention_katas.verdict import data
-from attention_katas.verdict.data import Evidence
+from attention_katas.verdict import data, words
+from attention_katas.verdict.data import CheckOutcome, Evidence, Rung
+from attention_katas.verdict.reasons import Reason
 
 
 class CheckFailed(AssertionError):
     """A rung of the ladder does not hold.
 
+    reason: why.
+    rung: which one.
+    evidence: the call, and numbers to look at.
     kinds: the names of the classes of the exception that was raised, if one was.
     """
 
-    outcome = data.FAILED
+    outcome: ClassVar[CheckOutcome] = data.FAILED
     kinds: Sequence[str] = ()
 
-    def __init__(self, message: str, rung: str = "", evidence: Evidence | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.rung = rung
+    def __init__(self, reason: Reason, rung: Rung = "", evidence: Evidence | None = None) -> None:
+        super().__init__(words.reason(reason))
+        self.reason = reason
+        self.rung: Rung = rung
         self.evidence = evidence
+
+    @property
+    def raised(self) -> data.Raised | None:
+        """The exception behind the failure, if one was raised."""
+        return self.evidence.raised if self.evidence else None
 
 
 class NotWritten(CheckFailed):

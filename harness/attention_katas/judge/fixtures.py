@@ -25,22 +25,30 @@ from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.proxy import Call, RemoteSolution, Solution
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox.worker import Worker
-from attention_katas.verdict.data import PASSED
+from attention_katas.verdict import reasons
+from attention_katas.verdict.unjudged import Unjudged
 
 
 @dataclass
 class RunContext:
     """One submission on its way through the hidden tests.
 
-    talks: the calls of each check, in order; failed: the calls with which checks have failed.
-    until: the time (time.monotonic) at which all checks have to be through.
+    take, give_back: a sandbox worker of the judge's, and back.
+    hung: functions that ran into their time limit.
+    wrong: functions whose values are wrong.
+    locks: restrictions that hold the workers.
+    audit: odd things that the code did.
+    recorded_calls: the calls of each check, in order.
+    failed: the calls with which checks failed.
+    ours: the fault of ours that ends the run, if there is one.
+    until: the time (time.monotonic) at which all checks have to be done.
     """
 
     submission: Submission
     reference: ModuleType
     device: Device
     seed: int
-    take: Callable[[], Worker]
+    take: Callable[[Submission], Worker]
     give_back: Callable[[Worker], None]
     hung: set[str] = field(default_factory=set)
     wrong: set[str] = field(default_factory=set)
@@ -111,7 +119,7 @@ class HiddenTests:
     def solution(self) -> Iterator[Solution]:
         """The learner's functions, in a learner process of this check's own."""
         current = self.current()
-        worker = current.take()
+        worker = current.take(current.submission)
         current.locks = worker.locks
         self.conversation = RemoteSolution(
             current.submission,
@@ -175,7 +183,7 @@ class HiddenTests:
             raise ours  # nothing more to find out
         law = item.get_closest_marker("law")
         if law and self.current().wrong & set(law.args or self.current().submission.kata.functions):
-            raise failures.NotReached("counts once the values are right")
+            raise failures.NotReached(reasons.ValuesFirst())
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
@@ -199,7 +207,7 @@ class HiddenTests:
             names = inspect.signature(pyfuncitem.obj).parameters
             pyfuncitem.obj(**{name: fixtures[name] for name in names})
             message = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise failures.CheckFailed(message, "values") from error
+            raise failures.CheckFailed(reasons.TestRaised(message), "values") from error
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(
@@ -228,9 +236,9 @@ class HiddenTests:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Another plugin (a strict xfail) may have turned a pass into something else."""
-        if not report.passed and self.result.outcome == PASSED:
-            message = f"pytest says {report.outcome!r} of the check {report.nodeid!r}"
-            self.result.blame_us(CouldNotGrade(message))
+        if not report.passed and self.result.passed:
+            text = f"pytest reports {report.outcome}"
+            self.result.blame_us(Unjudged(reasons.CheckBroke(report.nodeid, text)))
 
     def _record(self, item: pytest.Item, error: BaseException) -> None:
         current = self.current()
@@ -245,8 +253,8 @@ class HiddenTests:
                 current.wrong |= functions or set(current.submission.kata.functions)
             self.result.fail(error)
         else:
-            message = f"the check {item.name!r} broke: {type(error).__name__}: {error}"
-            self.result.blame_us(CouldNotGrade(message))
+            text = f"{type(error).__name__}: {error}"
+            self.result.blame_us(Unjudged(reasons.CheckBroke(item.name, text)))
 
 
 def _generator(

@@ -3,56 +3,65 @@
 from __future__ import annotations
 
 import difflib
-import importlib.util
 import secrets
-import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, Protocol
 
 import pytest
 import torch
 
 from attention_katas.devices import Device
-from attention_katas.diagnosis import diagnose
 from attention_katas.errors import CouldNotGrade
-from attention_katas.judge import ban_check, failures, lanes
+from attention_katas.judge import ban_check, failures
 from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.fixtures import HiddenTests, RunContext, title
-from attention_katas.judge.lanes import Lane as _Lane
+from attention_katas.judge.modules import load_module
 from attention_katas.judge.proxy import RemoteSolution
 from attention_katas.judge.pytest_session import Session
-from attention_katas.packs.catalog import Kata, read_kata
+from attention_katas.packs.catalog import Kata
+from attention_katas.packs.families import Family
 from attention_katas.packs.precheck import blank, not_started
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import restrictions
-from attention_katas.sandbox.forked_workers import ForkedWorkers
 from attention_katas.sandbox.start import Workers
-from attention_katas.sandbox.worker import GONE, Worker
+from attention_katas.sandbox.worker import Worker
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, steps
+from attention_katas.verdict.unjudged import Unjudged, facts
 
 # The gravest first: what a check ended with decides what the kata ended with.
-GRAVITY = (v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED, v.FAILED, v.NOT_WRITTEN, v.NOT_REACHED)
-WARM_UP_CHECKS = 5  # checks that a judge makes to get ready
-WHAT_IT_IS = {
-    "class": "{name} is a class; the kata asks for a function",
-    "async": "{name} is an async function; the kata asks for a plain one",
-    "generator": "{name} is a generator (it has a yield); the kata asks for a plain function",
-    "not callable": "{name} is not a function",
+GRAVITY: tuple[v.CheckOutcome, ...] = (
+    v.TIMED_OUT,
+    v.OUT_OF_MEMORY,
+    v.CRASHED,
+    v.FAILED,
+    v.NOT_WRITTEN,
+    v.NOT_REACHED,
+)
+_KINDS: dict[str, Literal["class", "async", "generator"]] = {
+    "class": "class",
+    "async": "async",
+    "generator": "generator",
 }
+WARM_UP_CHECKS = 5  # checks that a judge makes to get ready
+
+
+class Diagnose(Protocol):
+    """Looks for the causes of a failure. See `attention_katas.diagnosis`."""
+
+    def __call__(self, run: RunContext, false_alarms: bool) -> list[v.Diagnosis]:
+        """The diagnoses of a recorded run. false_alarms: also of functions that did not fail."""
+
+    def expect(self, kata: Kata) -> None:
+        """Load what is needed for runs of this kata."""
 
 
 class Judge:
-    """Judges submissions to some katas, one after the other.
+    """Judges submissions to some katas, one after the other. Close it when done.
 
-    The hidden tests are collected once; every check runs the learner's code in a process of its
-    own. Close it when done.
-
-    strict: for code of strangers; nothing is judged unless every lock holds, and every known
-    route to a banned built-in was found shut with these versions of everything. weak: go on
-    without the missing locks. lanes: 2 to use two cores for one submission, where that can be.
+    The hidden tests are collected once; every check runs the learner's code in a sandbox worker of
+    its own.
     """
 
     def __init__(
@@ -62,21 +71,26 @@ class Judge:
         device: Device | None = None,
         strict: bool = False,
         weak: bool = False,
-        lanes: int = 1,
+        diagnose: Diagnose | None = None,
     ) -> None:
+        """A judge of these katas.
+
+        strict: for code of strangers; nothing is judged unless every restriction holds, and every
+            known route to a banned built-in is closed with these versions of everything.
+        weak: go on without the missing restrictions.
+        diagnose: what looks for causes when a submission fails; None for nothing.
+        """
         torch.set_num_threads(1)
-        self._lanes = lanes
-        self._lane: _Lane | None = None
         self.strict, self.weak = strict, weak
-        self._canaries: set[tuple[str, ...]] = set()
+        self._bans_checked: set[tuple[Family, ...]] = set()
         self.workers = workers
         self.device = device or Device("cpu")
         self._hidden_tests = HiddenTests()
         self._session = Session([kata.tests for kata in katas], self._hidden_tests)
         self._references = {kata.name: load_module(kata.reference) for kata in katas}
-        self._knowledge: dict[str, diagnose.KnownMistakes] = {}
-        self._taken: Worker | None = None
-        self._called_off = False
+        self._diagnose = diagnose
+        self._worker: Worker | None = None
+        self._cancelled = False
 
     def judge(
         self,
@@ -87,92 +101,110 @@ class Judge:
     ) -> v.Verdict:
         """The verdict. Never raises for anything that a submission does.
 
-        seed: decides all inputs; a fresh one when None. It stands in the verdict.
-        until_failure: the checks behind the first that fails are not made.
+        seed: decides all inputs; a fresh one when None. The verdict carries it.
+        until_failure: leave out the checks after the first that fails.
         false_alarms: look for causes even when all checks pass: right code must not be blamed.
         """
-        started = time.perf_counter()
-        self._called_off = False
-        kata = submission.kata
+        start = time.perf_counter()
+        self._cancelled = False
         untouched = not_started(submission)
         if untouched is not None:
             return untouched
-        verdict = blank(kata, v.COULD_NOT_GRADE, submission.file, "")
+        verdict = blank(submission.kata, v.COULD_NOT_GRADE, submission.file)
         verdict.source_hash = submission.digest
         verdict.device = self.device.name
         verdict.seed = secrets.randbelow(1_000_000) if seed is None else seed
         try:
-            self.check_bans(kata.banned)
-            for _ in range(2):
-                verdict.checks = []
-                if self._loads(submission, verdict):
-                    self._examine(submission, verdict, until_failure, false_alarms)
-                killed = _killed(verdict)
-                if self._called_off:
-                    raise CouldNotGrade("the judging was called off")
-                if not killed:
-                    break
-                if killed == GONE:
-                    self.workers.restart()  # those made ahead are gone as well
-            if _killed(verdict) == GONE:
-                raise CouldNotGrade("the learner processes were ended from outside, twice")
+            self.check_bans(submission.kata.banned)
+            self._judge_twice_if_killed(submission, verdict, until_failure, false_alarms)
         except CouldNotGrade as error:
-            verdict.outcome, verdict.message = v.COULD_NOT_GRADE, error.message
-            verdict.next_step = error.next_step or "kata doctor"
+            verdict.outcome = v.COULD_NOT_GRADE
+            verdict.reason, verdict.next_step = facts(error)
         except Exception as error:  # noqa: BLE001
             # Ours, whatever it is; the next submission must not suffer from it.
             verdict.outcome = v.COULD_NOT_GRADE
-            verdict.message = f"a fault of the judge: {type(error).__name__}: {error}"[:500]
-            verdict.next_step = "kata doctor"
-        verdict.seconds = time.perf_counter() - started
+            verdict.reason = reasons.JudgeFault(type(error).__name__, str(error)[:500])
+            verdict.next_step = steps.Doctor()
+        verdict.seconds = time.perf_counter() - start
         return verdict
 
     def cancel(self) -> None:
-        """From another thread: nobody wants the verdict that is being made.
+        """From another thread: nobody wants the verdict that is in the making.
 
-        What is left of it is skipped, and the outcome is `could not grade`.
+        The rest of it is skipped, and the outcome is `could not grade`.
         """
-        self._called_off = True
-        worker = self._taken
+        self._cancelled = True
+        worker = self._worker
         if worker is not None:
             worker.healthy = False
             worker.end()
 
-    def close(self) -> None:
-        if self._lane is not None:
-            self._lane.end()
-
-    def check_bans(self, bans: tuple[str, ...]) -> None:
+    def check_bans(self, bans: tuple[Family, ...]) -> None:
         """Once for each set of bans: do they hold? Raises CouldNotGrade if not."""
-        if bans in self._canaries:
+        if bans in self._bans_checked:
             return
         if self.strict:
-            ban_check.check_once(self.workers, bans, ban_check.kept())
+            ban_check.check_once(self.workers, bans, ban_check.record_path())
         ban_check.check(self.workers, bans, ban_check.SHORT)
-        self._canaries.add(bans)
+        self._bans_checked.add(bans)
+
+    def checks_of(self, kata: Kata) -> list[pytest.Function]:
+        return self._session.items_of(kata.tests)
+
+    def dry_run(self, submission: Submission, most: int | None = None) -> Iterator[None]:
+        """Warm up with the first `most` checks of a submission, in small steps."""
+        items, _ = self._begin(submission, 0)
+        for item in items[:most]:
+            yield
+            self._session.run([item])
+        yield
+        if self._diagnose is not None:
+            self._diagnose.expect(submission.kata)
+
+    def get_ready(self, submission: Submission, called: Callable[[], bool]) -> None:
+        """Expect a submission to this kata: warm up with its first checks, until `called`."""
+        for _ in self.dry_run(submission, WARM_UP_CHECKS):
+            if called():
+                return
+
+    def _judge_twice_if_killed(
+        self, submission: Submission, verdict: v.Verdict, until_failure: bool, false_alarms: bool
+    ) -> None:
+        """Load the file and make its checks; once more when something else may have ended a worker.
+
+        The system ends processes when memory runs short, and people do. Code that ends itself does
+        so again the second time.
+        """
+        for _ in range(2):
+            verdict.checks, verdict.reason = [], None
+            if self._loads(submission, verdict):
+                self._make_checks(submission, verdict, until_failure, false_alarms)
+            if self._cancelled:
+                raise Unjudged(reasons.CalledOff())
+            crashes = _crashes(verdict)
+            if not any(map(_maybe_from_outside, crashes)):
+                return
+            if reasons.ProcessGone() in crashes:
+                self.workers.restart()  # those that wait are gone as well
+        if reasons.ProcessGone() in crashes:
+            raise Unjudged(reasons.WorkersEnded())
 
     def _loads(self, submission: Submission, verdict: v.Verdict) -> bool:
-        """Load the file once by itself, so that what breaks there is said once."""
+        """Load the file once by itself, so that what breaks there is reported once."""
         worker = self._take(submission)
-        verdict.locks = worker.locks
+        verdict.restrictions = worker.locks
         remote = RemoteSolution(
             submission, self._references[submission.kata.name], worker, self.device.name, set()
         )
         try:
-            found = remote.load()
-            problem = _missing(submission.kata, found, submission)
-            if problem:
+            problem = _wrong_definition(submission, remote.load())
+            if problem is not None:
                 raise failures.CheckFailed(problem, "answered")
         except failures.CheckFailed as failure:
-            broken = failure.outcome == v.FAILED
-            verdict.outcome = v.BROKEN if broken else failure.outcome
-            verdict.raised = failure.evidence.raised if failure.evidence else None
-            verdict.message = _why_broken(verdict.raised, failure.message, submission)
-            verdict.next_step = _earlier_kata(verdict.raised, submission)
-            absent = _absent(verdict.raised, submission)
-            if absent:
-                verdict.message = f"it imports {absent}, but {submission.absent[absent]}"
-                verdict.next_step = f"kata run {absent.replace('_', '-')}"
+            verdict.outcome = v.BROKEN if failure.outcome == v.FAILED else _outcome(failure.outcome)
+            verdict.raised = failure.raised
+            verdict.reason = _why_broken(failure, submission)
+            verdict.next_step = _first_step(failure.raised, verdict.reason, submission)
             verdict.output = worker.printed()
             return False
         finally:
@@ -181,191 +213,122 @@ class Judge:
         return True
 
     def _take(self, submission: Submission) -> Worker:
-        """A learner process; one more try when the process they come from was lost."""
-        if self._called_off:
-            raise CouldNotGrade("the judging was called off")
+        """A sandbox worker; one more try when the process they come from was lost."""
+        if self._cancelled:
+            raise Unjudged(reasons.CalledOff())
         try:
             worker = self.workers.take(submission.digest, submission.kata.banned)
         except CouldNotGrade:
             worker = self.workers.take(submission.digest, submission.kata.banned)
-        self._taken = worker
+        self._worker = worker
         lacking = restrictions.missing(worker.locks)
         if self.strict and not self.weak and lacking:
             self.workers.give_back(worker)
-            raise CouldNotGrade(
-                f"this system lacks locks for strangers' code: {', '.join(lacking)}",
-                "kata doctor, or the same with --allow-weak-sandbox",
-            )
+            raise Unjudged(reasons.MissingRestrictions(tuple(lacking)), steps.AllowWeakSandbox())
         return worker
 
-    def _examine(
-        self,
-        submission: Submission,
-        verdict: v.Verdict,
-        until_failure: bool,
-        false_alarms: bool,
+    def _make_checks(
+        self, submission: Submission, verdict: v.Verdict, until_failure: bool, false_alarms: bool
     ) -> None:
-        kata = submission.kata
-        items, current = self._begin(submission, verdict.seed)
-        lane = None if until_failure else self._second_lane(kata)
-        if lane is not None:
-            results = lanes.run(lane, items, current, self._session)
-        else:
-            results = self._session.run(items, until_failure)
-        checks = items[: len(results)] if until_failure else items
-        verdict.checks = [_check(i, r) for i, r in zip(checks, results, strict=True)]
-        verdict.output = next((c.output for c in verdict.checks if c.output), "")
-        verdict.audit = list(dict.fromkeys([*verdict.audit, *current.audit]))
+        items, run = self._begin(submission, verdict.seed)
+        results = self._session.run(items, until_failure)
+        checked = items[: len(results)] if until_failure else items
+        if run.ours is not None:
+            raise run.ours
+        pairs = zip(checked, results, strict=True)
+        verdict.checks = [_check(item, result) for item, result in pairs]
+        verdict.output = next((check.output for check in verdict.checks if check.output), "")
+        verdict.audit = list(dict.fromkeys([*verdict.audit, *run.audit]))
         verdict.outcome = outcome(verdict.checks)
         first = verdict.first_failure
-        verdict.message = first.message if first else ""
         raised = first.evidence.raised if first and first.evidence else None
-        verdict.next_step = _earlier_kata(raised, submission)
-        if verdict.outcome != v.PASSED or false_alarms:
-            self._diagnose(
-                verdict,
-                current,
-                diagnose.look_for_false_alarms if false_alarms else diagnose.diagnose,
-            )
+        verdict.next_step = _first_step(raised, None, submission)
+        if self._diagnose is not None and (verdict.outcome != v.PASSED or false_alarms):
+            verdict.diagnoses = self._diagnose(run, false_alarms)
+            verdict.next_step = _earlier_work(verdict, submission.kata) or verdict.next_step
 
     def _begin(self, submission: Submission, seed: int) -> tuple[list[pytest.Function], RunContext]:
-        """The checks of a submission, and the round that goes through them."""
-        self._hidden_tests.round = current = RunContext(
+        """The checks of a submission, and the context in which they run."""
+        self._hidden_tests.round = run = RunContext(
             submission=submission,
             reference=self._references[submission.kata.name],
             device=self.device,
             seed=seed,
-            take=lambda: self._take(submission),
+            take=self._take,
             give_back=self.workers.give_back,
             until=time.monotonic() + self.workers.limits.kata_seconds,
         )
-        return self.checks_of(submission.kata), current
-
-    def _second_lane(self, kata: Kata, dry_run: Iterable[None] = ()) -> _Lane | None:
-        """The lane that was opened before, or a new one; None where one examiner has to do."""
-        lane, self._lane = self._lane, None
-        if lane is not None and lane.bans == kata.banned:
-            return lane
-        if lane is not None:
-            lane.end()
-        workers = self.workers
-        if self._lanes < 2 or not isinstance(workers, ForkedWorkers):
-            return None
-        if not lanes.can_run(self.checks_of(kata)):
-            return None
-        try:
-            return _Lane(self._session, workers, kata.banned, self._begin, dry_run)
-        except OSError:  # no more processes, or the one that they come from was lost
-            return None
-
-    def get_ready(self, submission: Submission, called: Callable[[], bool]) -> None:
-        """Expect a submission to this kata: open its second lane and rehearse, until `called`."""
-        self._lane = self._second_lane(submission.kata, self.dry_run(submission, WARM_UP_CHECKS))
-        for _ in self.dry_run(submission, WARM_UP_CHECKS):
-            if called():
-                return
-
-    def _diagnose(
-        self,
-        verdict: v.Verdict,
-        current: RunContext,
-        look: Callable[[diagnose.FailedRun], list[v.Diagnosis]],
-    ) -> None:
-        """Say what is behind the failure. That cannot change the verdict, even if we break."""
-        submission = current.submission
-        try:
-            case = diagnose.failed_run_of(
-                current, self._known(submission.kata, submission.sources), self._take
-            )
-            verdict.diagnoses = look(case)
-        except Exception as error:  # noqa: BLE001 - ours, whatever it is
-            told = f"the cause could not be looked for: {type(error).__name__}: {error}"[:300]
-            verdict.diagnoses = [v.Diagnosis("", v.NO_DIAGNOSIS, symptoms=[told])]
-        first = next(iter(verdict.diagnoses), None)
-        if first and first.kind == v.EARLIER_WORK and first.file != submission.kata.file:
-            verdict.next_step = f"kata run {first.file.removesuffix('.py').replace('_', '-')}"
-
-    def dry_run(self, submission: Submission, most: int | None = None) -> Iterator[None]:
-        """Make the checks once, for nothing but that they have been made. In small steps."""
-        items, _ = self._begin(submission, 0)
-        for item in items[:most]:
-            yield
-            self._session.run([item])
-        yield
-        self._known(submission.kata, set())
-
-    def checks_of(self, kata: Kata) -> list[pytest.Function]:
-        return self._session.items_of(kata.tests)
-
-    def _known(self, kata: Kata, modules: Collection[str]) -> diagnose.KnownMistakes:
-        """What is known of a kata and of the earlier ones that a submission to it imports."""
-        known = self._knowledge.get(kata.name)
-        if known is None:
-            probes = kata.folder / "probes.py"
-            known = self._knowledge[kata.name] = diagnose.KnownMistakes(
-                kata,
-                self._references[kata.name],
-                load_module(kata.mistakes) if kata.mistakes.exists() else ModuleType("none"),
-                load_module(probes) if probes.exists() else None,
-                {},
-                {},
-            )
-        for module in set(modules) - known.references.keys():
-            reference = kata.reference.with_name(f"{module}.py")
-            told = kata.folder.parent / module.replace("_", "-") / "kata.toml"
-            if reference.exists() and told.exists():
-                known.references[module] = reference.read_text(encoding="utf-8")
-                known.functions[module] = read_kata(told, reference.parent).functions
-        return known
+        return self.checks_of(submission.kata), run
 
 
-def _killed(verdict: v.Verdict) -> str:
-    """How a learner process ended when that may be another's doing, or "".
-
-    The system ends processes when memory runs short, and people do. Code that ends itself does so
-    again the next time.
-    """
-    # Of crashed checks only: there the words are ours, elsewhere a submission may have chosen them.
-    said = [check.message for check in verdict.checks if check.outcome == v.CRASHED]
-    said += [verdict.message] if verdict.outcome == v.CRASHED and not verdict.checks else []
-    return next((word for word in (GONE, "SIGKILL") if any(word in text for text in said)), "")
+def _crashes(verdict: v.Verdict) -> list[reasons.Reason]:
+    """How sandbox workers ended that crashed."""
+    if verdict.outcome == v.CRASHED and not verdict.checks:
+        crashes = [verdict.reason]
+    else:
+        crashes = [check.reason for check in verdict.checks if check.outcome == v.CRASHED]
+    return [_inner(reason) for reason in crashes if reason is not None]
 
 
-def _earlier_kata(raised: v.Raised | None, submission: Submission) -> str:
-    """The kata to look at first, when what stopped this one happened in its file."""
+def _inner(reason: reasons.Reason) -> reasons.Reason:
+    return reason.reason if isinstance(reason, reasons.BackwardFailed) else reason
+
+
+def _maybe_from_outside(reason: reasons.Reason) -> bool:
+    """The worker may have been ended by something else than its code."""
+    return reason in (reasons.ProcessGone(), reasons.ProcessKilled("SIGKILL"))
+
+
+def _first_step(
+    raised: v.Raised | None, reason: reasons.Reason | None, submission: Submission
+) -> steps.Step | None:
+    """The earlier kata to look at first, when what stopped this one happened in its file."""
+    if isinstance(reason, reasons.ImportMissing):
+        return steps.RunKata(_kata_of(reason.module))
     where = raised.where if raised else None
     module = where.file.removesuffix(".py") if where else submission.kata.module
     if module == submission.kata.module or module not in submission.sources:
-        return ""
-    return f"kata run {module.replace('_', '-')}"
+        return None
+    return steps.RunKata(_kata_of(module))
 
 
-def _absent(raised: v.Raised | None, submission: Submission) -> str:
-    """The earlier kata whose import failed because its file is not there, or ""."""
-    if raised is None or raised.type not in ("ModuleNotFoundError", "ImportError"):
-        return ""
-    return next((name for name in submission.absent if f"'{name}'" in raised.message), "")
+def _earlier_work(verdict: v.Verdict, kata: Kata) -> steps.Step | None:
+    """The earlier kata to look at first, when the diagnosis says that it is at fault."""
+    first = next(iter(verdict.diagnoses), None)
+    if first is None or first.kind != v.EARLIER_WORK or first.file == kata.file:
+        return None
+    return steps.RunKata(_kata_of(first.file.removesuffix(".py")))
 
 
-def outcome(checks: Sequence[v.Check]) -> str:
+def _kata_of(module: str) -> str:
+    return module.replace("_", "-")
+
+
+def outcome(checks: Sequence[v.Check]) -> v.Outcome:
     """What a kata's checks amount to."""
-    found = {check.outcome for check in checks}
-    if found <= {v.PASSED, v.NOT_VERIFIED} and v.PASSED in found:
+    outcomes = {check.outcome for check in checks}
+    if outcomes <= {v.PASSED, v.NOT_VERIFIED} and v.PASSED in outcomes:
         return v.PASSED
-    gravest = next((grave for grave in GRAVITY if grave in found), v.FAILED)
-    return v.FAILED if gravest in (v.NOT_WRITTEN, v.NOT_REACHED) else gravest
+    return _outcome(next((grave for grave in GRAVITY if grave in outcomes), v.FAILED))
+
+
+def _outcome(of_check: v.CheckOutcome) -> v.Outcome:
+    """The outcome of a kata whose gravest check ended so."""
+    if of_check in (v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED):
+        return of_check
+    return v.FAILED
 
 
 def _check(item: pytest.Function, result: CheckResult) -> v.Check:
     """A check of the verdict. Raises CouldNotGrade for a fault of ours."""
-    if result.outcome == v.COULD_NOT_GRADE:
-        raise CouldNotGrade(result.message, result.next_step)
+    if result.ours is not None:
+        raise result.ours
     return v.Check(
         name=item.name,
         title=title(item),
         outcome=result.outcome,
         law=item.get_closest_marker("law") is not None,
-        message=result.message,
+        reason=result.reason,
         seconds=round(result.seconds, 4),
         output=result.printed,
         rung=result.rung,
@@ -373,59 +336,45 @@ def _check(item: pytest.Function, result: CheckResult) -> v.Check:
     )
 
 
-def _missing(kata: Kata, found: dict[str, Any], submission: Submission) -> str:
-    """What is wrong with the functions that the file defines, or ""."""
-    kinds, names = found.get("functions"), found.get("names")
+def _wrong_definition(submission: Submission, reply: dict[str, Any]) -> reasons.Reason | None:
+    """What is wrong with the functions that the file defines, if something is."""
+    kata, kinds, names = submission.kata, reply.get("functions"), reply.get("names")
     if not isinstance(kinds, dict):
-        raise failures.Crashed("the learner process did not say what the file defines", "answered")
+        raise failures.Crashed(reasons.BadReply("load"), "answered")
     for name in kata.functions:
         kind = kinds.get(name)
         if kind == "missing":
-            named = names[:200] if isinstance(names, list) else []
-            others = [n[:100] for n in named if isinstance(n, str)]
-            near = difflib.get_close_matches(name, others, 1)
-            hint = f"; it does define {near[0]}, which is close" if near else ""
-            if not submission.source.strip():
-                hint = "; it is empty"
-            return f"{kata.file} defines no function called {name}{hint}"
+            defined = names[:200] if isinstance(names, list) else []
+            near = difflib.get_close_matches(
+                name, [each[:100] for each in defined if isinstance(each, str)], 1
+            )
+            empty = not submission.source.strip()
+            return reasons.FunctionMissing(kata.file, name, near[0] if near else "", empty)
         if kind != "function":
-            return WHAT_IT_IS.get(str(kind), "{name} is not a function").format(name=name)
-    return ""
+            return reasons.NotAFunction(name, _KINDS.get(str(kind), "not callable"))
+    return None
 
 
-def _why_broken(raised: v.Raised | None, message: str, submission: Submission) -> str:
+def _why_broken(failure: failures.CheckFailed, submission: Submission) -> reasons.Reason:
+    """Why a file does not load: what is wrong with the file, where that can be told."""
+    raised, file = failure.raised, submission.kata.file
     if raised is None:
-        return message
+        return failure.reason
+    absent = _absent(raised, submission)
+    if absent:
+        return reasons.ImportMissing(absent, submission.absent[absent])
     where = raised.where
-    if where is not None and where.file != submission.kata.file and raised.type == "SyntaxError":
-        return f"{where.file}, which {submission.kata.file} imports, is not valid Python"
+    if where is not None and where.file != file and raised.type == "SyntaxError":
+        return reasons.ImportNotPython(where.file, file)
     if raised.type in ("SyntaxError", "IndentationError", "TabError"):
-        return f"{submission.kata.file} is not valid Python: {raised.message}"
-    if message.startswith("raised "):
-        return f"{submission.kata.file} does not load: {raised.type}: {raised.message}"
-    return message
+        return reasons.NotPython(file, raised.message)
+    if isinstance(failure.reason, reasons.RaisedException):
+        return reasons.DoesNotLoad(file, raised.type, raised.message)
+    return failure.reason
 
 
-def load_module(path: Path) -> ModuleType:
-    """The module in a file of our own: a reference, or a kata's mistakes.
-
-    It may import its neighbours, as a learner's file may import earlier katas; they are forgotten
-    again, since their names (`softmax`, `mask`) are not ours to take.
-    """
-    spec = importlib.util.spec_from_file_location(f"kata_{path.parent.name}_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise CouldNotGrade(f"{path} cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    known = set(sys.modules)
-    sys.path.insert(0, str(path.parent))
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise CouldNotGrade(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
-    finally:
-        sys.path.remove(str(path.parent))
-        for name in set(sys.modules) - known:
-            file = getattr(sys.modules[name], "__file__", None)
-            if file and Path(file).parent == path.parent:
-                del sys.modules[name]
-    return module
+def _absent(raised: v.Raised, submission: Submission) -> str:
+    """The earlier kata whose import failed because its file cannot be read, or ""."""
+    if raised.type not in ("ModuleNotFoundError", "ImportError"):
+        return ""
+    return next((name for name in submission.absent if f"'{name}'" in raised.message), "")

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal, NoReturn
 
 import torch
 
 from attention_katas.devices import Device
 from attention_katas.judge import excerpt, failures
 from attention_katas.judge.proxy import Call, Proxy, RemoteSolution, copy_of, mapped, tensors_in
-from attention_katas.verdict.data import Evidence
+from attention_katas.verdict import reasons
+from attention_katas.verdict.data import Evidence, Rung
+
+# What `pattern` numbers.
+KINDS: tuple[Literal["finite", "nan", "inf", "-inf"], ...] = ("finite", "nan", "inf", "-inf")
 
 
 class Agree:
@@ -41,11 +45,12 @@ class Agree:
         masked: torch.Tensor | None = None,
         **kwargs: Any,
     ) -> torch.Tensor:
-        """Climb the whole ladder; returns the learner's answer.
+        """Climb the whole ladder; returns the learner's answer, of the reference's shape.
 
         gradients: compare them too; in half precision they only have to arrive.
         tolerance: instead of the dtype's own, for inputs far from unit spread.
         weights: the axis along which the answer sums to one, to show the sums.
+        masked: bool, in the shape of the answer: entries that have to be exactly zero.
         """
         differentiate = gradients and bool(_floats((args, kwargs)))
         asked_args, asked_kwargs = _copies((args, kwargs), differentiate)
@@ -53,9 +58,9 @@ class Agree:
         try:
             answer = function(*asked_args, **asked_kwargs)
         except failures.CheckFailed as failure:
-            if failure.evidence is not None and not failure.evidence.wanted:
-                dtype = str(expected.dtype).removeprefix("torch.")
-                failure.evidence.wanted = f"{excerpt.shape_text(expected)} {dtype}"
+            if failure.evidence is not None and not failure.evidence.expected_type:
+                described = f"{excerpt.shape_text(expected)} {excerpt.dtype_name(expected)}"
+                failure.evidence.expected_type = described
             raise
         call = self._conversation.calls[-1] if self._conversation.calls else None
         if call is not None:
@@ -105,16 +110,16 @@ class Agree:
             # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second.
             loss = (answer * upstream.to(answer.dtype)).sum()
             yours = torch.autograd.grad(loss, inputs, allow_unused=True)
-        wanted = torch.autograd.grad((truth * upstream).sum(), self._leaves, allow_unused=True)
+        right = torch.autograd.grad((truth * upstream).sum(), self._leaves, allow_unused=True)
         largest = max(
-            (float(g.abs().max()) for g in wanted if g is not None and g.numel()), default=0
+            (float(g.abs().max()) for g in right if g is not None and g.numel()), default=0
         )
-        for position, (mine, theirs) in enumerate(zip(yours, wanted, strict=True)):
+        for position, (actual, gradient) in enumerate(zip(yours, right, strict=True)):
             name = names[position] if position < len(names) else f"input {position}"
-            target = torch.zeros_like(self._leaves[position]) if theirs is None else theirs
+            target = torch.zeros_like(self._leaves[position]) if gradient is None else gradient
             allowed = self._device.gradient_tolerance(answer.dtype)
             allowed = None if allowed is None else max(allowed, tolerance or 0.0)
-            climb.gradient(name, mine, target, allowed, max(1.0, largest))
+            climb.gradient(name, actual, target, allowed, max(1.0, largest))
 
 
 class Climb:
@@ -126,133 +131,121 @@ class Climb:
         self.call, self.along, self.masked = call, along, masked
         self.names = call.names if call else []
 
-    def fail(self, rung: str, message: str, **evidence: Any) -> None:
-        found = self.call.evidence(**evidence) if self.call else Evidence(**evidence)
-        raise failures.CheckFailed(message, rung, found)
+    def fail(self, rung: Rung, reason: reasons.Reason, **evidence: Any) -> NoReturn:
+        """Raise CheckFailed with the evidence of the call."""
+        whole = self.call.evidence(**evidence) if self.call else Evidence(**evidence)
+        raise failures.CheckFailed(reason, rung, whole)
 
     def shape(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
+        """Both tensors have one shape."""
         if answer.shape != expected.shape:
-            yours, wanted = excerpt.shape_text(answer), excerpt.shape_text(expected)
-            self.fail(
-                "shape",
-                f"shape {yours} came back, expected {wanted}",
-                returned=yours,
-                wanted=wanted,
-            )
+            yours, target = excerpt.shape_text(answer), excerpt.shape_text(expected)
+            reason = reasons.WrongShape(tuple(answer.shape), tuple(expected.shape))
+            self.fail("shape", reason, returned=yours, expected_type=target)
 
     def dtype(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
+        """Both tensors, of any shape, have one dtype."""
         if answer.dtype != expected.dtype:
-            yours, wanted = str(answer.dtype), str(expected.dtype)
-            message = f"{yours} came back, expected {wanted}, the dtype of the input"
-            if not expected.is_floating_point():
-                message = f"{yours} came back, expected {wanted}"
-            self.fail("dtype", message, returned=yours, wanted=wanted)
+            yours, target = excerpt.dtype_name(answer), excerpt.dtype_name(expected)
+            reason = reasons.WrongDtype(yours, target, expected.is_floating_point())
+            self.fail("dtype", reason, returned=yours, expected_type=target)
 
-    def device(self, answer: torch.Tensor, wanted: str) -> None:
+    def device(self, answer: torch.Tensor, expected: str) -> None:
+        """The answer, of any shape, is on the device `expected`."""
         yours = (self.call.output_device if self.call else str(answer.device)).partition(":")[0]
-        if yours != wanted:
-            self.fail(
-                "device",
-                f"the answer is on {yours}, the inputs are on {wanted}",
-                returned=yours,
-                wanted=wanted,
-            )
+        if yours != expected:
+            reason = reasons.WrongDevice(yours, expected)
+            self.fail("device", reason, returned=yours, expected_type=expected)
 
     def finite(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
-        """NaN and inf stand exactly where they should."""
+        """NaN and inf stand exactly where they should. Both tensors have one shape."""
         if not answer.is_floating_point() or (_all_finite(answer) and _all_finite(expected)):
             return
-        mine, theirs = pattern(answer), pattern(expected)
-        wrong = mine != theirs
+        yours = pattern(answer)
+        wrong = yours != pattern(expected)
         if not wrong.any():
             return
         at = torch.nonzero(wrong)[0].tolist()
-        what = {1: "NaN", 2: "inf", 3: "-inf"}.get(int(mine[tuple(at)]), "a finite number")
-        kind = mine == mine[tuple(at)]
-        count = f"{int((wrong & kind).sum())} of {wrong.numel()} entries"
-        self.fail(
-            "finite",
-            f"{what} in {count}, first at {excerpt.place(at)}",
-            **self.evidence(answer, expected, wrong),
+        alike = yours == yours[tuple(at)]
+        reason = reasons.NotFinite(
+            kind=KINDS[int(yours[tuple(at)])],
+            count=int((wrong & alike).sum()),
+            total=wrong.numel(),
+            at=tuple(at),
         )
+        self.fail("finite", reason, **self.evidence(answer, expected, wrong))
 
     def values(self, answer: torch.Tensor, expected: torch.Tensor, allowed: float) -> None:
+        """All entries agree, and masked ones are exactly zero. Both tensors have one shape.
+
+        allowed: the tolerance, relative and absolute.
+        """
         wrong, difference = differences(answer, expected, allowed)
         if self.masked is not None:
             leaks = self.masked & (expected == 0) & (answer.detach() != 0)
             if leaks.any() and (~wrong).all():
                 at = torch.nonzero(leaks)[0].tolist()
-                message = (
-                    f"{int(leaks.sum())} hidden entries are not exactly zero, "
-                    f"such as {_number(answer[tuple(at)])} at {excerpt.place(at)}"
-                )
-                self.fail("values", message, **self.evidence(answer, expected, leaks, at))
+                value = excerpt.cell(answer[tuple(at)])
+                leak = reasons.HiddenNotZero(int(leaks.sum()), value, tuple(at))
+                self.fail("values", leak, **self.evidence(answer, expected, leaks, at))
         if (~wrong).all():
             return
         at = torch.nonzero(difference == difference.max())[0].tolist()
-        mine, wanted = _apart(answer[tuple(at)], expected[tuple(at)])
-        message = (
-            f"{int(wrong.sum())} of {wrong.numel()} entries differ, "
-            f"most at {excerpt.place(at)}: {mine} came back, expected {wanted}"
+        reason = reasons.EntriesDiffer(
+            count=int(wrong.sum()),
+            total=wrong.numel(),
+            at=tuple(at),
+            yours=excerpt.cell(answer[tuple(at)]),
+            expected=excerpt.cell(expected[tuple(at)]),
+            factor=_factor(answer, expected) if wrong.numel() > 2 else None,
         )
-        factor = _factor(answer, expected)
-        if factor and wrong.numel() > 2:
-            message = (
-                f"every entry is {factor} times what was expected; most apart"
-                + (message.partition("most")[2])
-            )
-        self.fail("values", message, **self.evidence(answer, expected, wrong, at))
+        self.fail("values", reason, **self.evidence(answer, expected, wrong, at))
 
     def gradient(
         self,
         name: str,
-        mine: torch.Tensor | None,
+        yours: torch.Tensor | None,
         expected: torch.Tensor,
         allowed: float | None,
         scale: float,
     ) -> None:
-        """The gradient of one input; without `allowed` it only has to arrive.
+        """The gradient of one input, of its shape; without `allowed` it only has to arrive.
 
         Measured against `scale`, the largest entry of all gradients: they are sums, in which small
         ones drown, and some cancel to nothing but rounding.
         """
-        if mine is None:
+        if yours is None:
             # The true gradient of some inputs is zero up to rounding; None is right there.
             if bool((expected.abs() > 1e-6 * scale).any()):
-                self.fail("gradients", f"no gradient reaches {name}: it is cut off on the way")
+                self.fail("gradients", reasons.NoGradient(name))
             return
-        if mine.shape != expected.shape:
-            self.fail("gradients", f"the gradient of {name} has the wrong shape")
-        if _all_finite(mine) and _all_finite(expected):
+        if yours.shape != expected.shape:
+            self.fail("gradients", reasons.GradientShape(name))
+        if _all_finite(yours) and _all_finite(expected):
             wrong = unlike = torch.zeros(expected.shape, dtype=torch.bool)
         else:
-            wrong = unlike = pattern(mine) != pattern(expected)
+            wrong = unlike = pattern(yours) != pattern(expected)
         if allowed is not None:
-            wrong = unlike | differences(mine, expected, allowed * scale)[0]
+            wrong = unlike | differences(yours, expected, allowed * scale)[0]
         if (~wrong).all():
             return
         self.masked = (
             self.masked if self.masked is not None and (self.masked.shape == wrong.shape) else None
         )
         self.along = None
-        kind = "is not finite" if unlike.any() else "differs"
-        message = f"the gradient of {name} {kind} in {int(wrong.sum())} of {wrong.numel()} entries"
-        shown = self.evidence(mine, expected, wrong)
-        self.fail("gradients", message, of=f"gradient of {name}", **shown)
+        finite = not bool(unlike.any())
+        reason = reasons.GradientDiffers(name, int(wrong.sum()), wrong.numel(), finite)
+        grids = self.evidence(yours, expected, wrong)
+        self.fail("gradients", reason, gradient_of=name, **grids)
 
     def unchanged(self) -> None:
+        """The call wrote into none of its inputs."""
         if self.call and self.call.rearranged:
-            key = self.call.rearranged
-            self.fail(
-                "inputs unchanged",
-                f"the call changed the entry {key} in the dict of its caller; work on a copy",
-            )
+            self.fail("inputs unchanged", reasons.EntryChanged(self.call.rearranged))
         if self.call and self.call.changed:
             position = min(self.call.changed)
-            name = self.names[position] if position < len(self.names) else "an input"
-            self.fail(
-                "inputs unchanged", f"the call changed its input {name}; work on a new tensor"
-            )
+            name = self.names[position] if position < len(self.names) else ""
+            self.fail("inputs unchanged", reasons.InputChanged(name))
 
     def evidence(
         self,
@@ -261,8 +254,12 @@ class Climb:
         wrong: torch.Tensor,
         at: list[int] | None = None,
     ) -> dict[str, Any]:
-        shown = excerpt.compare(yours, expected, wrong, at=at, masked=self.masked, along=self.along)
-        return {name: getattr(shown, name) for name in ("yours", "expected", "wrong", "masked")}
+        """The grids of an Evidence. All tensors have one shape.
+
+        at: the index of the entry to show; that of the first wrong one if None.
+        """
+        grids = excerpt.compare(yours, expected, wrong, at=at, masked=self.masked, along=self.along)
+        return {name: getattr(grids, name) for name in ("yours", "expected", "wrong", "masked")}
 
 
 def _all_finite(tensor: torch.Tensor) -> bool:
@@ -270,7 +267,7 @@ def _all_finite(tensor: torch.Tensor) -> bool:
 
 
 def pattern(tensor: torch.Tensor) -> torch.Tensor:
-    """0 finite, 1 NaN, 2 inf, 3 -inf."""
+    """For each entry 0 finite, 1 NaN, 2 inf, 3 -inf; int8, in the shape of the tensor."""
     kinds = torch.zeros(tensor.shape, dtype=torch.int8)
     kinds[torch.isnan(tensor)] = 1
     kinds[torch.isposinf(tensor)] = 2
@@ -281,40 +278,29 @@ def pattern(tensor: torch.Tensor) -> torch.Tensor:
 def differences(
     yours: torch.Tensor, expected: torch.Tensor, allowed: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Which finite entries are further apart than allowed, and by how much."""
+    """Which finite entries are further apart than allowed, and by how much.
+
+    All four tensors have one shape: bool the first answer, float64 the second. An entry may be off
+    by `allowed * (1 + |expected|)`.
+    """
     if yours.dtype == expected.dtype == torch.bool:
         return yours != expected, yours ^ expected
-    mine, theirs = yours.detach().double(), expected.detach().double()
-    finite = torch.isfinite(theirs)
-    gap = torch.where(finite, (mine - theirs).abs(), torch.zeros_like(theirs))
-    close = gap <= allowed + allowed * torch.where(finite, theirs.abs(), torch.zeros_like(theirs))
+    actual, right = yours.detach().double(), expected.detach().double()
+    finite = torch.isfinite(right)
+    gap = torch.where(finite, (actual - right).abs(), torch.zeros_like(right))
+    close = gap <= allowed + allowed * torch.where(finite, right.abs(), torch.zeros_like(right))
     return ~close, gap.nan_to_num(nan=float("inf"))
 
 
-def _number(value: torch.Tensor, digits: int = 4) -> str:
-    if not value.is_floating_point():
-        return str(value.item())
-    return f"{value.item() + 0.0:.{digits}g}"  # no minus before a zero
-
-
-def _apart(mine: torch.Tensor, theirs: torch.Tensor) -> tuple[str, str]:
-    """Two different numbers in words that differ."""
-    for digits in (4, 7, 17):
-        pair = _number(mine, digits), _number(theirs, digits)
-        if pair[0] != pair[1]:
-            break
-    return pair
-
-
-def _factor(yours: torch.Tensor, expected: torch.Tensor) -> str:
-    """The one number by which all entries are off, or "" when there is none."""
+def _factor(yours: torch.Tensor, expected: torch.Tensor) -> float | None:
+    """The one number by which all entries are off, or None. Both tensors have one shape."""
     if not yours.is_floating_point() or not expected.is_floating_point():
-        return ""
-    mine, theirs = yours.detach().double().flatten(), expected.detach().double().flatten()
-    factor = float((mine @ theirs) / (theirs @ theirs).clamp(min=1e-300))
-    spread = (mine - factor * theirs).abs().max() / theirs.abs().max().clamp(min=1e-300)
+        return None
+    actual, right = yours.detach().double().flatten(), expected.detach().double().flatten()
+    factor = float((actual @ right) / (right @ right).clamp(min=1e-300))
+    spread = (actual - factor * right).abs().max() / right.abs().max().clamp(min=1e-300)
     constant = factor > 0 and abs(factor - 1) > 0.02 and bool(spread < 1e-2)
-    return f"{factor:.3g}" if constant else ""
+    return factor if constant else None
 
 
 def _floats(value: Any) -> list[torch.Tensor]:

@@ -1,8 +1,9 @@
-"""What the hidden tests say beyond "equals the reference": the fixtures behind the laws.
+"""What the hidden tests check beyond "equals the reference": the fixtures behind the laws.
 
-`same` compares two answers, `slopes` gradients with small differences, `refuses` wants an
-exception, and `follows_device` asks whether everything the function makes lives where its inputs
-do.
+same             two answers agree
+slopes           gradients equal finite differences
+refuses          the call raises an exception
+follows_device   everything that the function makes is on the device of its inputs
 """
 
 from __future__ import annotations
@@ -16,33 +17,36 @@ from attention_katas.devices import Device
 from attention_katas.judge import failures
 from attention_katas.judge.ladder import Climb, differences, pattern
 from attention_katas.judge.proxy import Proxy, RemoteSolution
+from attention_katas.verdict import reasons
 from attention_katas.verdict.data import FAILED
 
 
 def same(conversation: RemoteSolution, device: Device) -> Callable[..., None]:
-    """`same(a, b, "because ...")`: two tensors of a law agree within the dtype's tolerance."""
+    """`same(a, b, "because ...")`: two tensors of one shape agree within the dtype's tolerance."""
 
     def check(yours: torch.Tensor, expected: torch.Tensor, because: str) -> None:
         climb = Climb(conversation.calls[-1] if conversation.calls else None)
         climb.shape(yours, expected)
         if bool((pattern(yours) != pattern(expected)).any()):
-            climb.fail("values", because)
+            climb.fail("values", reasons.LawBroken(because))
         wrong, _ = differences(yours, expected, device.tolerance(yours.dtype))
         if not (~wrong).all():
-            climb.fail("values", because, **climb.evidence(yours, expected, wrong))
+            grids = climb.evidence(yours, expected, wrong)
+            climb.fail("values", reasons.LawBroken(because), **grids)
 
     return check
 
 
 def slopes(conversation: RemoteSolution, device: Device) -> Callable[..., None]:
-    """`slopes(solution.f, x)`: gradients equal finite differences (torch.autograd.gradcheck).
+    """`slopes(solution.f, x)`: gradients equal finite differences, for inputs of any shape.
 
-    NotVerified on a device without float64, in which small differences drown.
+    NotVerified on a device without float64, in which small differences drown. See
+    https://docs.pytorch.org/docs/stable/generated/torch.autograd.gradcheck.gradcheck.html.
     """
 
     def check(function: Proxy, *inputs: torch.Tensor) -> None:
         if device.precise != "float64":
-            raise failures.NotVerified("small differences need float64")
+            raise failures.NotVerified(reasons.NeedsFloat64())
         leaves = [tensor.clone().requires_grad_() for tensor in inputs]
         # Steps that code with a softmax in float32 inside can still feel; along one direction of
         # each input (fast_mode), where a step for every entry asks the code fifty times.
@@ -50,8 +54,8 @@ def slopes(conversation: RemoteSolution, device: Device) -> Callable[..., None]:
             function, leaves, eps=1e-3, atol=1e-2, rtol=1e-2, raise_exception=False, fast_mode=True
         ):
             call = conversation.calls[-1] if conversation.calls else None
-            message = "the gradients are not the slopes of what the function computes"
-            raise failures.CheckFailed(message, "gradients", call.evidence() if call else None)
+            evidence = call.evidence() if call else None
+            raise failures.CheckFailed(reasons.NotTheSlopes(), "gradients", evidence)
 
     return check
 
@@ -60,22 +64,22 @@ def refuses(conversation: RemoteSolution) -> Callable[..., None]:
     """`refuses(solution.f, ValueError, x, 3)`: the call raises this exception."""
 
     def check(function: Proxy, error: type[Exception], *args: Any, **kwargs: Any) -> None:
-        wanted = error.__name__
+        expected = error.__name__
         try:
             function(*args, **kwargs)
         except failures.CheckFailed as failure:
-            raised = failure.evidence.raised if failure.evidence else None
+            raised = failure.raised
             if raised is None or failure.rung != "answered":
                 raise
-            if wanted not in (raised.type, *failure.kinds):
-                message = f"raised {raised.type}, expected {wanted}"
-                raise failures.CheckFailed(message, "answered", failure.evidence) from None
+            if expected not in (raised.type, *failure.kinds):
+                reason = reasons.WrongException(raised.type, expected)
+                raise failures.CheckFailed(reason, "answered", failure.evidence) from None
             return
         except error:  # the reference in the learner's place
             return
         call = conversation.calls[-1] if conversation.calls else None
-        evidence = call.evidence(returned="an answer", wanted=wanted) if call else None
-        raise failures.CheckFailed(f"an answer came back, expected {wanted}", "answered", evidence)
+        evidence = call.evidence(returned="an answer", expected_type=expected) if call else None
+        raise failures.CheckFailed(reasons.NoException(expected), "answered", evidence)
 
     return check
 
@@ -85,8 +89,8 @@ def follows_device(
 ) -> Callable[..., None]:
     """`follows_device(solution.softmax, x)`: everything lives on the device of the inputs.
 
-    Only a device mismatch counts. What else goes wrong on a make-believe device is NotVerified,
-    since right code may do it.
+    The inputs may have any shape. Only a device mismatch counts; anything else that goes wrong on
+    a pretended device is NotVerified, since right code may do it.
     """
 
     def check(function: Proxy, *args: Any, **kwargs: Any) -> None:
@@ -99,17 +103,16 @@ def follows_device(
         except failures.CheckFailed as failure:
             if failure.outcome != FAILED:
                 raise
-            raised = failure.evidence.raised if failure.evidence else None
-            if raised and raised.type == "DeviceMismatch":
-                message = "a tensor made here is on the default device, not on that of the inputs"
-                raise failures.CheckFailed(message, "device", failure.evidence) from None
-            raise failures.NotVerified("this code cannot run on a make-believe device") from None
+            if failure.raised and failure.raised.type == "DeviceMismatch":
+                reason = reasons.MadeOnDefaultDevice()
+                raise failures.CheckFailed(reason, "device", failure.evidence) from None
+            raise failures.NotVerified(reasons.NoFakeDevice()) from None
         if conversation.calls[-1].output_device != "elsewhere":
-            message = "the answer is on the cpu, wherever the inputs are"
-            raise failures.CheckFailed(message, "device", conversation.calls[-1].evidence())
+            evidence = conversation.calls[-1].evidence()
+            raise failures.CheckFailed(reasons.AnswerOnCpu(), "device", evidence)
         here = {n: "cpu" if isinstance(v, torch.device) else v for n, v in kwargs.items()}
         expected = getattr(conversation.reference, function.__name__)(*args, **here)
         if answer.shape != expected.shape or differences(answer, expected, 1e-2)[0].any():
-            raise failures.NotVerified("this code computes something else on another device")
+            raise failures.NotVerified(reasons.OtherOnFakeDevice())
 
     return check

@@ -24,6 +24,7 @@ from attention_katas.packs.catalog import Kata
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import frames, wire
 from attention_katas.sandbox.worker import LimitExceeded, Worker, WorkerDied, WorkerTimedOut
+from attention_katas.verdict import reasons
 from attention_katas.verdict.data import Evidence, Frame, Raised
 
 MOST_FRAMES = 50  # of an exception; a process can claim any number
@@ -31,14 +32,21 @@ MOST_FRAMES = 50  # of an exception; a process can claim any number
 
 @dataclass
 class Call:
-    """One call of a learner's function, kept for the ladder and the diagnosis.
+    """One call of a learner's function, for the ladder and the diagnosis.
 
-    given: name and value of each input; names: those of all tensors among them, as they are sent;
-    output_device is where the answer lived; changed maps the position of a tensor that no longer
-    holds what was sent to what it holds now; rearranged is a key of a dict among the inputs under
-    which something else stands now, or nothing; elsewhere says that the inputs claimed another
-    device. Without an answer, `raised` says why (kinds: its classes), or `lost` that none came back
-    at all. gradients are what came back for `upstream`. tolerance: for inputs far from unit spread.
+    function, args, kwargs: the question.
+    text: the call as a learner would write it.
+    given: name and value of each input.
+    names: of all tensors among the inputs, in the order in which they are sent.
+    answer: the tensor that came back.
+    output_device: where that tensor was.
+    changed: position of an input tensor that was written into -> what it holds now.
+    rearranged: a key of a dict among the inputs whose entry was replaced or removed.
+    on_fake_device: the inputs pretended to be on another device.
+    raised, kinds: the exception instead of an answer, and its classes.
+    lost: no reply came at all.
+    tolerance: for inputs far from unit spread.
+    upstream, gradients: what the backward pass was given, and what came back.
     """
 
     function: str
@@ -146,7 +154,7 @@ class RemoteSolution:
     ) -> torch.Tensor:
         """What the learner's function answers. Raises CheckFailed when it is not a tensor.
 
-        elsewhere: pretend that the inputs live on another device (see learner/elsewhere.py).
+        on_fake_device: pretend that the inputs live on another device (see sandbox/fake_device.py).
         """
         self._may_call(function)
         reference = getattr(self.reference, function)
@@ -182,25 +190,25 @@ class RemoteSolution:
         """The gradients that the learner's code sends back to the inputs of call `number`."""
         tensors: wire.Tensors = {}
         call.upstream = upstream.detach().clone()
-        request = {"do": "backward", "id": number, "upstream": wire.pack(upstream, tensors)}
+        request = {"do": "backward", "id": number, "upstream": wire.pack([upstream], tensors)}
         try:
             reply, sent = self._ask(request, tensors, self.call_seconds, call)
         except failures.CheckFailed as failure:
-            failure.rung, failure.message = "gradients", f"backward(): {failure.message}"
+            failure.rung, failure.reason = "gradients", reasons.BackwardFailed(failure.reason)
             raise
         self._note_changes(call, reply, sent)
         specs = reply.get("gradients")
         if not isinstance(specs, list):
-            raise failures.Crashed("the answer to backward() was not understood", "gradients")
+            raise failures.Crashed(reasons.BadReply("backward"), "gradients")
         found = [None if spec is None else self._tensor(spec, sent) for spec in specs]
         call.gradients = found
         return found
 
     def _may_call(self, function: str) -> None:
         if function in self.submission.unwritten[self.submission.kata.module]:
-            raise failures.NotWritten(f"{function} is not written yet", "answered")
+            raise failures.NotWritten(reasons.NotWritten(function), "answered")
         if function in self.hung:
-            raise failures.NotReached(f"{function} ran into the time limit before")
+            raise failures.NotReached(reasons.HungBefore(function))
 
     def _note(self, call: Call, reply: wire.Message, sent: wire.Tensors) -> None:
         """Keep what came back, checking that it is what a learner process can say."""
@@ -209,16 +217,10 @@ class RemoteSolution:
         call.answer = self._tensor(reply.get("returned"), sent)
         call.output_device = str(reply.get("device", ""))[:40]
         if reply.get("overwrote") is True:
-            message = (
-                "this call rewrote the answer of an earlier one; return a new tensor each time"
-            )
-            raise failures.CheckFailed(message, "inputs unchanged", call.evidence())
+            reason = reasons.AnswerOverwritten()
+            raise failures.CheckFailed(reason, "inputs unchanged", call.evidence())
         if reply.get("gradients_off") is True:
-            message = (
-                "this call leaves gradients switched off for all code that runs after it; "
-                "use `with torch.no_grad():`, and only where you mean it"
-            )
-            raise failures.CheckFailed(message, "gradients", call.evidence())
+            raise failures.CheckFailed(reasons.GradientsOff(), "gradients", call.evidence())
         moved = reply.get("rearranged")
         for key in moved if isinstance(moved, list) else ():
             if isinstance(key, str) and key:
@@ -238,7 +240,7 @@ class RemoteSolution:
         except frames.BadFrame:
             value = None
         if not isinstance(value, torch.Tensor):
-            raise failures.Crashed("the learner process answered with no tensor", "answered")
+            raise failures.Crashed(reasons.BadReply("call"), "answered")
         return value
 
     def _ask(
@@ -252,18 +254,16 @@ class RemoteSolution:
         except WorkerTimedOut as error:
             self._lose(call)
             if left < seconds:
-                most = self.worker.limits.kata_seconds
-                message = f"the checks of this kata took longer than {most:g} s together"
-                raise failures.TimedOut(message, "answered", _evidence_of(call)) from None
+                whole = reasons.KataTimedOut(self.worker.limits.kata_seconds)
+                raise failures.TimedOut(whole, "answered", _evidence_of(call)) from None
             if call is not None:
                 self.hung.add(call.function)
-            message = f"stopped after {error.seconds:g} s without an answer"
-            if call is not None:
-                message += ": a loop that never ends?"
-            raise failures.TimedOut(message, "answered", _evidence_of(call)) from None
+            reason = reasons.TimedOut(error.seconds, loading=call is None)
+            raise failures.TimedOut(reason, "answered", _evidence_of(call)) from None
         except LimitExceeded as error:
             self._lose(call)
-            kind = failures.OutOfMemory if error.memory else failures.Crashed
+            memory = isinstance(error.reason, reasons.MemoryExceeded)
+            kind = failures.OutOfMemory if memory else failures.Crashed
             raise kind(error.reason, "answered", _evidence_of(call)) from None
         except WorkerDied as error:
             self._lose(call)
@@ -274,8 +274,8 @@ class RemoteSolution:
             raise self._raised(reply["raised"], call)
         banned = reply.get("banned")
         if isinstance(banned, list) and banned:
-            message = f"calls {str(banned[0])[:100]}, which this kata wants written by hand"
-            raise failures.CheckFailed(message, "nothing banned", _evidence_of(call))
+            use = reasons.Banned(str(banned[0])[:100], stopped=False)
+            raise failures.CheckFailed(use, "nothing banned", _evidence_of(call))
         return reply, sent
 
     @staticmethod
@@ -293,33 +293,26 @@ class RemoteSolution:
         evidence = call.evidence(raised=raised) if call else Evidence(raised=raised)
         banned = data.get("banned")
         if isinstance(banned, list) and banned:
-            name = str(banned[0])[:100]
-            why = f"{name} is switched off here: this kata is about writing it by hand"
-            return failures.CheckFailed(why, "nothing banned", evidence)
+            stopped = reasons.Banned(str(banned[0])[:100], stopped=True)
+            return failures.CheckFailed(stopped, "nothing banned", evidence)
         if data.get("memory") is True:
-            limit = self.worker.limits.memory_mb
-            message = f"asked for more than the {limit} MB that a check may use"
-            return failures.OutOfMemory(message, "answered", evidence)
+            memory = reasons.MemoryExceeded(self.worker.limits.memory_mb, refused=True)
+            return failures.OutOfMemory(memory, "answered", evidence)
         if raised.type == "Unanswerable":
-            return failures.CheckFailed(f"returned {raised.message}", "type", evidence)
-        unwritten = self._unwritten_sibling(raised)
-        if unwritten:
-            return failures.CheckFailed(unwritten, "answered", evidence)
-        if raised.type == "TypeError" and not raised.frames and call is not None:
-            message = f"cannot be called as {call.text}"
-            return failures.CheckFailed(message, "answered", evidence)
-        failure = failures.CheckFailed(f"raised {raised.type}", "answered", evidence)
+            return failures.CheckFailed(reasons.CannotTravel(raised.message), "type", evidence)
+        failure = failures.CheckFailed(self._reason(raised, call), "answered", evidence)
         failure.kinds = kinds
         return failure
 
-    def _unwritten_sibling(self, raised: Raised) -> str:
+    def _reason(self, raised: Raised, call: Call | None) -> reasons.Reason:
         where = raised.where
-        if where is None or raised.type != "NotImplementedError":
-            return ""
-        module = where.file.removesuffix(".py")
-        if where.function in self.submission.unwritten.get(module, ()):
-            return f"needs {where.function} from {where.file}, which is not written yet"
-        return ""
+        if where is not None and raised.type == "NotImplementedError":
+            unwritten = self.submission.unwritten.get(where.file.removesuffix(".py"), ())
+            if where.function in unwritten:
+                return reasons.NeedsUnwritten(where.function, where.file)
+        if raised.type == "TypeError" and not raised.frames and call is not None:
+            return reasons.CannotBeCalled(call.text)
+        return reasons.RaisedException(raised.type)
 
 
 def described(reference: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -378,29 +371,26 @@ def _evidence_of(call: Call | None) -> Evidence | None:
 
 def exception(data: dict[str, Any], submission: Submission) -> Raised:
     """An exception from the learner process, with the lines of source that belong to it."""
-    told, found = data.get("frames"), []
-    for entry in told[-MOST_FRAMES:] if isinstance(told, list) else ():
+    entries, trace = data.get("frames"), []
+    for entry in entries[-MOST_FRAMES:] if isinstance(entries, list) else ():
         if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[1], int)):
             continue
         file, line, function = str(entry[0])[:200], entry[1], str(entry[2])[:200]
         lines = submission.sources.get(file.removesuffix(".py"), "").split("\n")
         code = lines[line - 1].rstrip()[:200] if 0 < line <= len(lines) else ""
-        found.append(Frame(file, line, function, code))
+        trace.append(Frame(file, line, function, code))
     column = data.get("column")
-    if not (isinstance(column, int) and found and 0 < column <= len(found[-1].code) + 1):
+    if not (isinstance(column, int) and trace and 0 < column <= len(trace[-1].code) + 1):
         column = None
     return Raised(
-        str(data.get("type", ""))[:200], str(data.get("message", ""))[:2000], found, column
+        str(data.get("type", ""))[:200], str(data.get("message", ""))[:2000], trace, column
     )
 
 
 def _not_a_tensor(call: Call, kind: str, shown: str) -> failures.CheckFailed:
-    if kind == "NoneType":
-        message = "returned None; is a return missing?"
-    else:
-        message = f"returned a {kind}, not a tensor"
-    evidence = call.evidence(returned=shown or kind, wanted="a torch.Tensor")
-    return failures.CheckFailed(message, "type", evidence)
+    reason = reasons.ReturnedNone() if kind == "NoneType" else reasons.NotATensor(kind)
+    evidence = call.evidence(returned=shown or kind, expected_type="a torch.Tensor")
+    return failures.CheckFailed(reason, "type", evidence)
 
 
 def mapped(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:

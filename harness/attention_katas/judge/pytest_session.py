@@ -21,7 +21,7 @@ from pytest_jsonreport.plugin import JSONReport
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.fixtures import HiddenTests
-from attention_katas.verdict.data import PASSED
+from attention_katas.packs import shared
 
 HERE = Path(__file__).parent
 ARGUMENTS = (
@@ -58,7 +58,10 @@ OFF = (
 
 
 class Collection:
-    """A pytest plugin that keeps the collected items and runs none of them."""
+    """A pytest plugin that keeps the collected items and runs none of them.
+
+    items: the checks of all files, in order.
+    """
 
     def __init__(self) -> None:
         self.items: list[pytest.Item] = []
@@ -68,6 +71,12 @@ class Collection:
 
     def pytest_runtestloop(self) -> bool:
         return True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
+        """Let `from shared.NAME import ...` in hidden tests mean the folder of their pack."""
+        with shared.importable(collector.path):
+            return (yield)
 
 
 class Session:
@@ -107,7 +116,7 @@ class Session:
         results: list[CheckResult] = []
         for item in items:
             results.append(self.run_check(item))
-            if until_failure and results[-1].outcome != PASSED:
+            if until_failure and not results[-1].passed:
                 break
         return results
 

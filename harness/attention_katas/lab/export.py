@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from attention_katas.errors import KataError
-from attention_katas.judge.judge import load_module
+from attention_katas.judge.modules import load_module
 from attention_katas.lab import examples, json_numbers
 from attention_katas.lab.panels import cost, lookup
 from attention_katas.packs.catalog import load_catalog

@@ -23,18 +23,19 @@ import torch
 
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge import failures
-from attention_katas.judge.judge import load_module
+from attention_katas.judge.modules import load_module
 from attention_katas.judge.proxy import Call, RemoteSolution
 from attention_katas.lab import json_numbers
 from attention_katas.packs.catalog import Catalog, Kata, load_catalog
+from attention_katas.packs.families import Family
 from attention_katas.packs.precheck import read_submission
 from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.spawned_workers import SpawnedWorkers
 from attention_katas.sandbox.start import Workers, start_workers
-from attention_katas.sandbox.worker import GONE
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, words
 
 CALL_SECONDS = 0.4  # for one call while somebody drags: a loop is over within a second
 MEASURE_SECONDS = 5.0  # for one call that is timed
@@ -53,8 +54,6 @@ PROBES: dict[str, tuple[Any, ...]] = {
     "scaled_dot_product_attention": (_ROW[None, None], _ROW[None, None], _ROW[None, None]),
 }
 
-NOTHING = "returned None; is a return missing?"
-
 # What became of a step.
 YOURS, UNWRITTEN, RAISED, STOPPED, SHAPE, DTYPE, BROKEN = (
     "yours", "unwritten", "raised", "stopped", "shape", "dtype", "broken"
@@ -67,12 +66,20 @@ ENDED = (failures.TimedOut, failures.Crashed, failures.OutOfMemory)
 class Step:
     """One answer, beside the reference's.
 
-    function, file, kata: who gave it. right: what the reference says, all the way from the right
-    inputs; alone: what it says for the inputs that the learner's function got. state says what
-    became of it, `said` why in words, and `where` in which line; culprit is the file that did it,
-    printers are those that may have printed. gradient, right_gradient: what `backward` sent to the
-    first input, if that was asked for; `backward` says why nothing came. seconds: of the call
-    itself.
+    function, file, kata: who gave it.
+    state: one of the constants above.
+    right: what the reference says, all the way from the right inputs.
+    alone: what it says for the inputs that the learner's function got.
+    yours: the learner's answer.
+    said: why there is no answer, in words.
+    exception: the class of the exception that was raised.
+    returned_nothing: the function returned None.
+    where: the line that stopped it.
+    gradient, right_gradient: what `backward` sent to the first input, if that was asked for.
+    backward: why no gradient came, in words.
+    seconds: of the call itself.
+    printed, printers: what was printed, and the files that may have done it.
+    culprit: the file that had to be stopped.
     """
 
     function: str
@@ -83,7 +90,8 @@ class Step:
     alone: torch.Tensor
     yours: torch.Tensor | None = None
     said: str = ""
-    kind: str = ""
+    exception: str = ""
+    returned_nothing: bool = False
     where: v.Frame | None = None
     gradient: torch.Tensor | None = None
     right_gradient: torch.Tensor | None = None
@@ -132,7 +140,8 @@ class Step:
         }
         if self.said:
             told["said"] = self.said
-            told["kind"] = self.kind
+            told["exception"] = self.exception
+            told["returned_nothing"] = self.returned_nothing
         if self.where is not None:
             told["where"] = {
                 "file": self.where.file, "line": self.where.line, "code": self.where.code.strip()
@@ -198,7 +207,7 @@ class Processes:
         self._stack = contextlib.ExitStack()
         self._hidden, self._spawn = hidden, spawn
         self._lock = threading.Lock()
-        self._others: dict[tuple[object, tuple[str, ...]], Workers] = {}
+        self._others: dict[tuple[object, tuple[Family, ...]], Workers] = {}
         self._first = self._start()
         self.forks = not isinstance(self._first, SpawnedWorkers)
         self._unused: Workers | None = self._first
@@ -208,18 +217,18 @@ class Processes:
             start_workers(self._hidden, spawn=self._spawn, limits=Limits(interactive=True))
         )
 
-    def expect(self, bans: Sequence[str]) -> None:
+    def expect(self, bans: Sequence[Family]) -> None:
         with self._lock:
             self._first.expect(bans)
 
-    def take(self, key: object, bans: Sequence[str]) -> Any:
+    def take(self, key: object, bans: Sequence[Family]) -> Any:
         with self._lock:
             try:
                 return self._take(key, bans)
             except CouldNotGrade:  # somebody ended the zygote; there is another one by now
                 return self._take(key, bans)
 
-    def _take(self, key: object, bans: Sequence[str]) -> Any:
+    def _take(self, key: object, bans: Sequence[Family]) -> Any:
         if self.forks:
             return self._first.take(key, bans)
         # One that is spawned serves all katas with the same bans, for it takes seconds to make.
@@ -387,10 +396,10 @@ class LiveFunctions:
         try:
             answer = self._ask(step, seat, kata, args, kwargs, seconds)
             if answer.shape != step.right.shape:
-                step.state, step.kind = SHAPE, "shape"
+                step.state = SHAPE
                 step.said = f"returned shape {_shape(answer)}, expected {_shape(step.right)}"
             elif said := _other_kind(answer, step.right):
-                step.state, step.kind, step.said = DTYPE, "dtype", f"{step.function} {said}"
+                step.state, step.said = DTYPE, said
             else:
                 step.state, step.yours = YOURS, answer
                 if gradient_of is not None:
@@ -422,7 +431,7 @@ class LiveFunctions:
                 answer = talk.ask(step.function, args, kwargs)
                 break
             except failures.Crashed as failure:
-                if failure.message != GONE or not again:
+                if failure.reason != reasons.ProcessGone() or not again:
                     raise
                 self._leave(seat)
                 seat.refused = None
@@ -451,22 +460,23 @@ class LiveFunctions:
         step.gradient = found
 
     def _failed(self, step: Step, seat: _LoadedSeat, failure: failures.CheckFailed) -> None:
-        step.state, step.said, step.kind = RAISED, failure.message, failure.outcome
+        step.state, step.said = RAISED, words.reason(failure.reason)
         if failure is seat.refused:
             step.state = BROKEN
-        if failure.message == NOTHING:
+        if failure.reason == reasons.ReturnedNone():
+            step.returned_nothing = True
             step.said = f"{step.function} returned nothing: is a return missing?"
-        raised = failure.evidence.raised if failure.evidence else None
+        raised = failure.raised
         if raised is not None:
-            step.kind, step.where = raised.type, raised.where
-            if failure.message == f"raised {raised.type}" and raised.message:
+            step.exception, step.where = raised.type, raised.where
+            if isinstance(failure.reason, reasons.RaisedException) and raised.message:
                 step.said = raised.message[:SAID]
         if isinstance(failure, failures.TimedOut):
             step.state = STOPPED
         if isinstance(failure, ENDED):
             seat.stops += 1
         # An answer that cannot travel stays in the way of the next one.
-        odd = raised is not None and raised.type == "Unanswerable"
+        odd = isinstance(failure.reason, reasons.CannotTravel)
         if isinstance(failure, ENDED) or odd or not (seat.talk and seat.talk.worker.healthy):
             self._leave(seat)
         if isinstance(failure, failures.TimedOut) and isinstance(seat.found, Submission):
@@ -531,7 +541,7 @@ class LiveFunctions:
             raise
         missing = [name for name in kata.functions if told["functions"].get(name) != "function"]
         if missing:
-            seat.refused = failures.CheckFailed(f"{kata.file} has no function {missing[0]}")
+            seat.refused = failures.CheckFailed(reasons.FunctionMissing(kata.file, missing[0]))
             raise seat.refused
         self._loaded[key] = kata.name
         return talk
@@ -580,11 +590,11 @@ def _only_loop(file: str, found: Submission) -> v.Frame | None:
 
 def _from_verdict(step: Step, verdict: v.Verdict) -> None:
     """What there is to say of a file that was never loaded."""
-    step.said = verdict.message
+    step.said = words.verdict(verdict)
     if verdict.outcome == v.NOT_STARTED:
         step.said = f"{step.function} is not written yet"
         return
-    step.state, step.kind = BROKEN, verdict.outcome
+    step.state = BROKEN
     step.where = verdict.raised.where if verdict.raised else None
 
 
@@ -607,9 +617,10 @@ def _other_kind(answer: torch.Tensor, right: torch.Tensor) -> str:
 
 def _why(failure: failures.CheckFailed) -> str:
     """The reason of a failure in one line, with its place."""
-    raised = failure.evidence.raised if failure.evidence else None
+    raised, reason = failure.raised, failure.reason
     if raised is None:
-        return failure.message.removeprefix("backward(): ")
+        inner = reason.reason if isinstance(reason, reasons.BackwardFailed) else reason
+        return words.reason(inner)
     said = f"{raised.type}: {raised.message[:SAID]}"
     return f"{said} ({raised.where.file}:{raised.where.line})" if raised.where else said
 

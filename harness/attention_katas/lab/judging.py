@@ -10,14 +10,15 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from attention_katas.errors import KataError, ProgressUnavailable
+from attention_katas.errors import ProgressUnavailable
 from attention_katas.packs.catalog import Catalog, Kata
-from attention_katas.packs.precheck import read_submission
+from attention_katas.packs.precheck import files_read, read_submission
 from attention_katas.packs.progress import Progress
-from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
-from attention_katas.service.judge_service import Bench, Cancelled
+from attention_katas.service.follow import Follow
+from attention_katas.service.judge_service import JudgeService
 from attention_katas.verdict import data as v
+from attention_katas.verdict import symptoms, words
 
 PATIENCE = 15.0  # seconds until katas are judged though no page was opened
 
@@ -29,95 +30,53 @@ class Judging:
         self,
         catalog: Catalog,
         space: Workspace,
-        bench: Bench,
+        service: JudgeService,
         progress: Progress,
         tell: Callable[[dict[str, Any]], None],
-        after: threading.Event,
+        drawn: threading.Event,
     ) -> None:
-        """after: set when the first picture is drawn; until then the machine is not kept busy."""
+        """drawn: set when the first picture is drawn; until then the machine is not kept busy."""
         self.verdicts: dict[str, dict[str, Any]] = {}
-        self._catalog, self._space, self._bench = catalog, space, bench
-        self._progress, self._tell = progress, tell
-        self._after = after
-        self._waiting = [kata.name for kata in catalog.ready]
-        self._needs: dict[str, set[str]] = {}
-        self._busy = ""
-        self._closed = False
-        self._news = threading.Condition()
-        self._thread = threading.Thread(target=self._work, name="judging", daemon=True)
+        self._catalog, self._space = catalog, space
+        self._progress, self._tell, self._drawn = progress, tell, drawn
+        self._files: dict[str, set[str]] = {}
+        self._follow: Follow[str] = Follow(service, self._judge, begin=lambda: drawn.wait(PATIENCE))
+        self._follow.put([kata.name for kata in catalog.ready])
 
     def start(self) -> None:
-        self._thread.start()
+        self._follow.start()
 
     def changed(self, names: set[str]) -> None:
         """These files were saved: judge what depends on them, the saved ones first."""
-        with self._news:
-            files = {kata.name: kata.file for kata in self._catalog.ready}
-            concerned = [n for n, file in files.items() if names & self._needs.get(n, {file})]
-            concerned.sort(key=lambda name: files[name] not in names)
-            self._waiting = concerned + [n for n in self._waiting if n not in concerned]
-            stale = self._busy in concerned
-            self._news.notify()
-        for name in concerned:
-            self._say(name, {"kata": name, "judging": True})
-        if stale:
-            self._bench.cancel()
+        katas = [k for k in self._catalog.ready if names & self._files.get(k.name, {k.file})]
+        katas.sort(key=lambda kata: kata.file not in names)
+        for kata in katas:
+            self._publish(kata.name, {"kata": kata.name, "judging": True})
+        self._follow.put([kata.name for kata in katas])
 
     def close(self) -> None:
-        with self._news:
-            self._closed = True
-            self._news.notify()
-        self._after.set()
-        self._bench.cancel()
-        self._thread.join(10.0)
-        self._bench.close()
+        self._drawn.set()
+        self._follow.close()
 
-    def _work(self) -> None:
-        self._after.wait(PATIENCE)
-        while True:
-            with self._news:
-                self._busy = ""
-                self._news.wait_for(lambda: self._closed or self._waiting)
-                if self._closed:
-                    return
-                name = self._busy = self._waiting.pop(0)
-            kata = self._catalog[name]
-            try:
-                verdict = self._judge(kata)
-            except Cancelled:
-                with self._news:
-                    if name not in self._waiting:
-                        self._waiting.insert(0, name)
-                continue
-            with self._news:
-                outdated = name in self._waiting
-            if not outdated:
-                self._say(name, told(verdict, kata))
+    def _judge(self, name: str) -> None:
+        kata = self._catalog[name]
+        path, shown = self._space.path(kata), self._space.shown(kata)
+        reading = read_submission(self._catalog, kata, path, shown)
+        self._files[name] = files_read(kata, reading)
+        verdict: v.Verdict | None
+        if isinstance(reading, v.Verdict):
+            verdict = reading
+        else:
+            verdict = self._follow.judge(reading)
+            if verdict is not None:
+                with contextlib.suppress(ProgressUnavailable):
+                    self._progress.record(verdict, reading.source)
+        if verdict is not None and not self._follow.superseded:
+            self._publish(name, told(verdict, kata))
 
-    def _judge(self, kata: Kata) -> v.Verdict:
-        found = read_submission(
-            self._catalog, kata, self._space.path(kata), self._space.shown(kata)
-        )
-        self._needs[kata.name] = {kata.file}
-        if not isinstance(found, Submission):
-            return found
-        imported = found.sources.keys() | found.absent.keys()
-        self._needs[kata.name] |= {f"{module}.py" for module in imported}
-        try:
-            verdict = self._bench.judge(found)
-        except KataError as error:
-            return v.Verdict(kata.name, v.COULD_NOT_GRADE, message=error.message)
-        except Cancelled:
-            raise
-        except Exception as error:  # noqa: BLE001 - ours; the next save is to be judged again
-            return v.Verdict(kata.name, v.COULD_NOT_GRADE, message=f"{error}")
-        with contextlib.suppress(ProgressUnavailable):
-            self._progress.record(verdict, found.source)
-        return verdict
-
-    def _say(self, name: str, what: dict[str, Any]) -> None:
-        self.verdicts[name] = what
-        self._tell({"event": "verdict", **what})
+    def _publish(self, name: str, message: dict[str, Any]) -> None:
+        self.verdicts[name] = message
+        self._tell({"event": "verdict", **message})
 
 
 def told(verdict: v.Verdict, kata: Kata) -> dict[str, Any]:
@@ -132,41 +91,60 @@ def told(verdict: v.Verdict, kata: Kata) -> dict[str, Any]:
         "outcome": verdict.outcome,
         "passed": verdict.passed,
         "total": verdict.total,
-        "message": verdict.message,
+        "message": words.verdict(verdict),
         "check": first.title if first else "",
         "raised": f"{raised.type}: {raised.message}" if raised and raised.type else "",
         "where": f"{where.file}:{where.line}" if where else "",
         "diagnoses": [
-            said for each in verdict.diagnoses for said in _said(each, kata) if each.function
+            part
+            for diagnosis in verdict.diagnoses
+            for part in _parts(diagnosis, kata)
+            if diagnosis.function
         ],
     }
 
 
-def _said(found: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
-    """Each cause of a diagnosis by its name, or the properties that are broken."""
-    causes = [
-        {
-            "function": found.function,
-            "blames": "",
-            "file": kata.file,
-            "id": cause.id,
-            "says": cause.title,
-            "ask": cause.ask,
-            "hint": f"kata hint {kata.name} --level {cause.level}" if cause.level else "",
-            "symptoms": [],
-        }
-        for cause in found.causes
+def _parts(diagnosis: v.Diagnosis, kata: Kata) -> list[dict[str, Any]]:
+    """Each cause of a diagnosis by its name, or what is known of the function without one."""
+    whole = {
+        "function": diagnosis.function,
+        "file": kata.file,
+        "id": "",
+        "question": "",
+        "hint": "",
+        "shows": "answers",
+        "blames": [],
+        "also_wrong": _also_wrong(diagnosis),
+        "symptoms": [],
+    }
+    if diagnosis.causes:
+        return [{**whole, **_cause(cause, kata)} for cause in diagnosis.causes]
+    if diagnosis.kind == v.EARLIER_WORK:
+        says = words.headline(diagnosis, diagnosis.file)
+        return [{**whole, "says": says, "blames": diagnosis.blames, "file": diagnosis.file}]
+    if diagnosis.symptoms:
+        sentences = [words.symptom(symptom) for symptom in diagnosis.symptoms]
+        return [{**whole, "says": words.headline(diagnosis), "symptoms": sentences}]
+    return []
+
+
+def _cause(cause: v.Cause, kata: Kata) -> dict[str, Any]:
+    hint = f"kata hint {kata.name} --level {cause.level}" if cause.level else ""
+    return {
+        "id": cause.id,
+        "says": cause.title,
+        "question": cause.question,
+        "hint": hint,
+        "shows": cause.shows,
+        "also_wrong": [],
+    }
+
+
+def _also_wrong(diagnosis: v.Diagnosis) -> list[str]:
+    """Earlier functions that are wrong as well."""
+    return [
+        name
+        for symptom in diagnosis.symptoms
+        if isinstance(symptom, symptoms.AlsoWrong)
+        for name in symptom.functions
     ]
-    if causes:
-        return causes
-    if found.kind == v.EARLIER_WORK:
-        verb = "are" if " and " in found.blames else "is"
-        says = f"is right as soon as {found.blames} {verb}: look there first"
-    elif found.symptoms:
-        says = "answers as no known mistake does"
-    else:
-        return []
-    symptoms = found.symptoms if found.kind != v.EARLIER_WORK else []
-    said = {"function": found.function, "id": "", "says": says, "ask": "", "hint": ""}
-    file = found.file or kata.file
-    return [{**said, "blames": found.blames, "file": file, "symptoms": symptoms}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -13,14 +13,14 @@ from attention_katas.lab import examples
 from attention_katas.lab.engine import Engine, numbered
 from attention_katas.lab.functions import LiveFunctions, Processes
 from attention_katas.lab.judging import Judging
-from attention_katas.lab.panels import QUICK, SLOW
+from attention_katas.lab.panels import Panel, panels_of
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import read_submission
 from attention_katas.packs.progress import Progress
 from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.sandbox.restrictions import linux
-from attention_katas.service.judge_service import Bench
+from attention_katas.service.judge_service import JudgeService
 from attention_katas.service.local import hidden_paths
 from attention_katas.verdict import data as v
 from attention_katas.watch.saves import CHANGED, GONE, Save, Saves
@@ -35,13 +35,13 @@ class Lab:
         self,
         catalog: Catalog,
         space: Workspace,
-        bench: Bench | None,
+        service: JudgeService | None,
         progress: Progress,
         *,
         spawn: bool = False,
         poll: bool = False,
     ) -> None:
-        """bench: what judges beside the pictures; None: nobody does."""
+        """service: what judges beside the pictures; None: nothing does."""
         # Code of the same user cannot look into this process, or dump it.
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         torch.set_num_threads(1)  # the reference is timed as the learner's code is
@@ -49,13 +49,18 @@ class Lab:
         self.generation = 0
         self._processes = Processes(hidden_paths(catalog), spawn)
         self._drawn = threading.Event()
+        self.panels = panels_of(catalog)
         self._engines = [
-            Engine("dragging", LiveFunctions(catalog, space, self._processes), QUICK),
-            Engine("measuring", LiveFunctions(catalog, space, self._processes), SLOW),
+            Engine(
+                name,
+                LiveFunctions(catalog, space, self._processes),
+                {panel.name: panel.answer for panel in self.panels if panel.slow == slow},
+            )
+            for name, slow in (("dragging", False), ("measuring", True))
         ]
         self._judging = (
-            Judging(catalog, space, bench, progress, self._broadcast, self._drawn)
-            if bench
+            Judging(catalog, space, service, progress, self._broadcast, self._drawn)
+            if service
             else None
         )
         names = [kata.file for kata in catalog.ready]
@@ -87,7 +92,7 @@ class Lab:
             self._pages[page] = tell
         self.opened.set()
         verdicts = list(self._judging.verdicts.values()) if self._judging else []
-        tell(greeting(self.catalog, self.space, self.generation, verdicts))
+        tell(greeting(self.catalog, self.space, self.panels, self.generation, verdicts))
 
     def leave(self, page: object) -> None:
         with self._lock:
@@ -161,13 +166,20 @@ def _refused(word: str) -> Any:
 
 
 def greeting(
-    catalog: Catalog, space: Workspace, generation: int, verdicts: list[dict[str, Any]]
+    catalog: Catalog,
+    space: Workspace,
+    panels: Sequence[Panel],
+    generation: int,
+    verdicts: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """What a page hears first: all that it needs to draw."""
     return {
         "event": "hello",
         "generation": generation,
         "scene": examples.as_json(),
+        "panels": [
+            {"name": panel.name, "title": panel.title, "script": panel.file} for panel in panels
+        ],
         "katas": katas_of(catalog, space),
         "verdicts": verdicts,
     }

@@ -101,7 +101,9 @@ def application(lab: Lab, port: int, token: str) -> Starlette:
 
     async def file(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
-        path = next((each for each in PAGE.iterdir() if each.name == name), None)
+        files = {path.name: path for path in PAGE.iterdir()}
+        files |= {panel.file: panel.script for panel in lab.panels if panel.script}
+        path = files.get(name)
         if path is None or path.suffix not in KINDS or not path.is_file():
             return PlainTextResponse("There is no such file.", 404, HEADERS)
         return Response(path.read_bytes(), 200, HEADERS, KINDS[path.suffix])

@@ -1,6 +1,7 @@
-"""Finds the katas and reads their kata.toml.
+"""All katas there are, of all packs, in the order in which they build on each other.
 
-A kata is a folder with a `kata.toml`; its order comes from `requires`, never from numbers.
+The order comes from `requires`, never from numbers. A pack that does not fit is refused by name,
+and the others keep working.
 """
 
 from __future__ import annotations
@@ -8,125 +9,77 @@ from __future__ import annotations
 import difflib
 import graphlib
 import hashlib
-import re
-import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from attention_katas.errors import BadContent, NoSuchKata
+from attention_katas.errors import BadContent, KataError, NoSuchKata
+from attention_katas.packs import installed, names
+from attention_katas.packs.kata import Kata, read_kata
+from attention_katas.packs.pack import SHIPPED, Pack, locate, read_pack
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-FORMAT = 1
-# Every key of kata.toml and its type; `status` is the only one that may be left out.
-KEYS: dict[str, type] = {
-    "format": int,
-    "title": str,
-    "blurb": str,
-    "requires": list,
-    "functions": list,
-    "points": int,
-    "banned": list,
-    "out_of_scope": list,
-    "status": str,
-}
-OPTIONAL = {"status"}
-READY, PLANNED = "ready", "planned"
+__all__ = ["Catalog", "Kata", "Refusal", "Selection", "content_root", "load_catalog"]
 
 
 @dataclass(frozen=True)
-class Kata:
-    """One kata: where its files are and what its kata.toml says."""
+class Selection:
+    """The packs that the command line names.
 
-    name: str
-    folder: Path
-    reference: Path
-    title: str
-    blurb: str
-    requires: tuple[str, ...]
-    functions: tuple[str, ...]
-    points: int
-    banned: tuple[str, ...]
-    out_of_scope: tuple[str, ...]
-    status: str
+    folders: packs beside the others.
+    only: no other packs.
+    """
 
-    @property
-    def module(self) -> str:
-        return self.name.replace("-", "_")
+    folders: tuple[Path, ...] = ()
+    only: bool = False
 
-    @property
-    def file(self) -> str:
-        return f"{self.module}.py"
 
-    @property
-    def stub(self) -> Path:
-        return self.folder / self.file
+@dataclass(frozen=True)
+class Refusal:
+    """A pack that is not used.
 
-    @property
-    def tests(self) -> Path:
-        return self.folder / f"test_{self.file}"
+    pack: its name, or that of its entry point or folder while it cannot be read.
+    reason: why, in words.
+    next_step: what helps.
+    selected: the command line names it.
+    """
+
+    pack: str
+    reason: str
+    next_step: str = ""
+    selected: bool = False
 
     @property
-    def mistakes(self) -> Path:
-        return self.folder / "mistakes.py"
-
-    @cached_property
-    def missing(self) -> list[str]:
-        """Files without which it cannot be judged, and which are not there."""
-        needed = (self.stub, self.tests, self.reference)
-        return [path.name for path in needed if not path.is_file()]
-
-    @property
-    def ready(self) -> bool:
-        """It can be judged: not only planned, and nothing is missing."""
-        return self.status == READY and not self.missing
-
-    @property
-    def waits_for(self) -> str:
-        """Why it is not ready, in words."""
-        if self.status == PLANNED:
-            return "planned, not in this version yet"
-        return f"unfinished: {', '.join(self.missing)} not there yet"
-
-    @cached_property
-    def version(self) -> str:
-        """A short hash of everything that decides a verdict: not of hints or lessons."""
-        digest = hashlib.sha256()
-        for path in (self.folder / "kata.toml", self.tests, self.stub, self.reference):
-            digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
-        return digest.hexdigest()[:12]
-
-    def hints(self) -> list[tuple[str, str]]:
-        """The ladder of hints.md: (title, text) of each rung, in order."""
-        return sections(self.folder / "hints.md")
-
-    def lesson(self) -> dict[str, str]:
-        """The parts of lesson.md by heading: "Why" and "What carries forward"."""
-        return dict(sections(self.folder / "lesson.md"))
+    def message(self) -> str:
+        return f"the pack {self.pack} is not used: {self.reason}"
 
 
-def sections(path: Path) -> list[tuple[str, str]]:
-    """The second-level sections of a Markdown file: (heading, text)."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return []
-    parts = re.split(r"^## +(.+?)\s*$", text, flags=re.MULTILINE)
-    return [(parts[i], parts[i + 1].strip()) for i in range(1, len(parts), 2)]
+@dataclass(frozen=True)
+class _Source:
+    """Where a pack comes from: what to call it until its name is known, and its folder."""
+
+    label: str
+    folder: Callable[[], Path]
+    selected: bool = False
 
 
 class Catalog:
-    """All katas of a content folder, in the order in which they build on each other."""
+    """All katas of some packs.
 
-    def __init__(self, katas: Path, reference: Path) -> None:
-        self.folder, self.reference = katas, reference
-        found = {path.parent.name: read_kata(path, reference) for path in katas.glob("*/kata.toml")}
-        self.katas = [found[name] for name in _in_order(found)]
+    selection: what the command line named.
+    packs: those that are used.
+    refusals: those that are not.
+    katas: in the order in which they build on each other.
+    """
+
+    def __init__(
+        self,
+        selection: Selection,
+        packs: Sequence[Pack],
+        katas: Sequence[Kata],
+        refusals: Sequence[Refusal] = (),
+    ) -> None:
+        self.selection = selection
+        self.packs, self.katas, self.refusals = list(packs), list(katas), list(refusals)
 
     def __getitem__(self, name: str) -> Kata:
         """The kata called `name`, however it is spelt. Raises NoSuchKata."""
@@ -146,9 +99,32 @@ class Catalog:
         return [kata for kata in self.katas if kata.ready]
 
     @property
+    def named_packs(self) -> list[Pack]:
+        """The packs that the command line names."""
+        folders = {folder.resolve() for folder in self.selection.folders}
+        return [pack for pack in self.packs if folders & set(_places(pack))]
+
+    @property
     def modules(self) -> dict[str, Kata]:
         """Katas by the module name that other katas import them by."""
         return {kata.module: kata for kata in self.katas}
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """What the progress of each kata is kept under, by the kata's name."""
+        return {kata.name: kata.key for kata in self.katas}
+
+    @property
+    def digest(self) -> str:
+        """A short hash of everything in its packs that decides a verdict."""
+        parts = sorted(f"{pack.name} {pack.digest}" for pack in self.packs)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def _places(pack: Pack) -> tuple[Path, Path]:
+    """The folders by which the command line may name a pack; see `locate`."""
+    folder = pack.folder.resolve()
+    return folder, folder.parent
 
 
 def content_root() -> Path:
@@ -157,69 +133,126 @@ def content_root() -> Path:
     return package if (package / "katas").is_dir() else package.parents[1]
 
 
-def load_catalog(private: Path | None = None) -> Catalog:
-    """The katas that ship, or those of a private set.
+def load_catalog(selection: Selection | None = None) -> Catalog:
+    """The katas that ship, those that are installed, and those that the command line names.
 
-    A private set is a folder with katas/ and reference/ in it, or such a katas/ folder itself,
-    with reference/ beside it. In an empty folder the former is made.
+    Nothing else selects a pack: no environment variable, and no file of a workspace.
     """
-    root = private or content_root()
-    if private is not None and not (root / "katas").is_dir() and any(root.glob("*/kata.toml")):
-        return Catalog(root, root.resolve().parent / "reference")
-    return Catalog(root / "katas", root / "reference")
+    selection = selection or Selection()
+    shipped = read_pack(content_root() / "katas")
+    gathered = _Gathered()
+    for source in _sources(selection):
+        gathered.add(source, shipped)
+    katas = gathered.in_order()
+    return Catalog(selection, list(gathered.packs), katas, gathered.refusals)
 
 
-def read_kata(path: Path, reference: Path) -> Kata:
-    """The kata that a kata.toml describes. Raises BadContent, naming the file and the key."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
-    for problem in problems(data):
-        raise BadContent(f"{path}: {problem}", "kata dev check")
-    name = path.parent.name
-    return Kata(
-        name=name,
-        folder=path.parent,
-        reference=reference / f"{name.replace('-', '_')}.py",
-        title=data["title"],
-        blurb=data["blurb"],
-        requires=tuple(data["requires"]),
-        functions=tuple(data["functions"]),
-        points=data["points"],
-        banned=tuple(data["banned"]),
-        out_of_scope=tuple(data["out_of_scope"]),
-        status=data.get("status", READY),
-    )
+def _sources(selection: Selection) -> Iterator[_Source]:
+    if not selection.only:
+        yield _Source(SHIPPED, lambda: content_root() / "katas")
+        for entry in installed.entry_points():
+            yield _Source(entry.name, lambda entry=entry: installed.folder_of(entry))  # type: ignore[misc]
+    for folder in selection.folders:
+        yield _Source(str(folder), lambda folder=folder: folder, selected=True)  # type: ignore[misc]
 
 
-def problems(data: dict[str, Any]) -> list[str]:
-    """What is wrong with the contents of a kata.toml, in words."""
-    found = []
-    for key in data.keys() - KEYS.keys():
-        near = difflib.get_close_matches(key, KEYS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(KEYS)}"
-        found.append(f"unknown key {key!r}; {hint}")
-    for key in KEYS.keys() - data.keys() - OPTIONAL:
-        found.append(f"the key {key!r} is missing")
-    for key, kind in KEYS.items():
-        if key in data and type(data[key]) is not kind:
-            found.append(f"{key!r} must be a {kind.__name__}, not {data[key]!r}")
-    if not found and data["format"] != FORMAT:
-        found.append(f"format {data['format']} is not known here; this version reads {FORMAT}")
-    if not found and data.get("status", READY) not in (READY, PLANNED):
-        found.append(f"'status' is {READY!r} or {PLANNED!r}, not {data['status']!r}")
-    return sorted(found)
+class _Gathered:
+    """Packs that fit together so far, in the order in which they came, and those that do not."""
+
+    def __init__(self) -> None:
+        self.packs: dict[Pack, list[Kata]] = {}
+        self.refusals: list[Refusal] = []
+        self._selected: set[Pack] = set()
+
+    def add(self, source: _Source, shipped: Pack) -> None:
+        """Take a pack in, or refuse it."""
+        label = source.label
+        try:
+            pack = read_pack(locate(source.folder()))
+            label = pack.name
+            if self._is_in(pack):
+                return
+            katas = _katas_of(pack, shipped)
+            self._check(pack, katas, shipped)
+        except KataError as error:
+            refusal = Refusal(label, error.message, error.next_step, source.selected)
+            self.refusals.append(refusal)
+            return
+        self.packs[pack] = katas
+        if source.selected:
+            self._selected.add(pack)
+
+    def _is_in(self, pack: Pack) -> bool:
+        """An installed pack may be named on the command line, too."""
+        return any(other.folder.resolve() == pack.folder.resolve() for other in self.packs)
+
+    def _check(self, pack: Pack, katas: Sequence[Kata], shipped: Pack) -> None:
+        """Raises BadContent when a name of the pack is taken."""
+        for other in self.packs:
+            if other.name == pack.name:
+                raise BadContent(f"there is a pack {pack.name!r} already, in {other.folder}")
+        if pack.ships and pack.folder.resolve() != shipped.folder.resolve():
+            raise BadContent(f"{SHIPPED!r} is the name of the pack that ships")
+        taken = {name: kata for part in self.packs.values() for name, kata in _names_of(part)}
+        for name, kata in _names_of(katas):
+            if name in taken and taken[name] is not kata:
+                other_kata = taken[name]
+                raise BadContent(
+                    f"{name!r} of {kata.name} is also in {other_kata.name} of the pack "
+                    f"{other_kata.pack.name}"
+                )
+            taken[name] = kata
+        for kata in katas if not pack.ships else ():
+            why = names.trouble(kata.module)
+            if why:
+                raise BadContent(f"no kata can be called {kata.name!r}: it {why}", "another name")
+
+    def in_order(self) -> list[Kata]:
+        """All katas so that each comes after what it requires; packs where that fails leave."""
+        while True:
+            katas = {kata.name: kata for part in self.packs.values() for kata in part}
+            missing = _missing(katas)
+            if missing is not None:
+                self._refuse(*missing)
+                continue
+            graph = {name: katas[name].requires for name in sorted(katas)}
+            try:
+                ordered = list(graphlib.TopologicalSorter(graph).static_order())
+            except graphlib.CycleError as error:
+                circle = [katas[name] for name in error.args[1]]
+                last = max((kata.pack for kata in circle), key=list(self.packs).index)
+                chain = " -> ".join(kata.name for kata in reversed(circle))
+                self._refuse(last, f"katas require each other in a circle: {chain}")
+                continue
+            return [katas[name] for name in ordered]
+
+    def _refuse(self, pack: Pack, reason: str) -> None:
+        del self.packs[pack]
+        self.refusals.append(Refusal(pack.name, reason, selected=pack in self._selected))
 
 
-def _in_order(katas: dict[str, Kata]) -> list[str]:
-    """Names so that each comes after what it requires; ties by name. Raises BadContent."""
+def _katas_of(pack: Pack, shipped: Pack) -> list[Kata]:
+    """The katas of a pack. Raises BadContent."""
+    families = {family.name: family for family in shipped.families}
+    for family in pack.families if not pack.ships else ():
+        if family.name in families:
+            raise BadContent(f"the family of bans {family.name!r} belongs to {SHIPPED}")
+        families[family.name] = family
+    return [read_kata(path, pack, families) for path in sorted(pack.folder.glob("*/kata.toml"))]
+
+
+def _names_of(katas: Iterable[Kata]) -> Iterator[tuple[str, Kata]]:
+    """Names that have to be unique: of modules (and so of katas), and of functions."""
+    for kata in katas:
+        yield f"{kata.module}.py", kata
+        for name in kata.functions:
+            yield name, kata
+
+
+def _missing(katas: dict[str, Kata]) -> tuple[Pack, str] | None:
+    """A pack with a kata that requires one that is not there, and the reason in words."""
     for kata in katas.values():
         for name in kata.requires:
             if name not in katas:
-                raise BadContent(f"{kata.name}/kata.toml requires {name!r}, which is no kata")
-    graph = {name: katas[name].requires for name in sorted(katas)}
-    try:
-        return list(graphlib.TopologicalSorter(graph).static_order())
-    except graphlib.CycleError as error:
-        raise BadContent(f"katas require each other in a circle: {error.args[1]}") from None
+                return kata.pack, f"{kata.name}/kata.toml requires {name!r}, which is no kata"
+    return None

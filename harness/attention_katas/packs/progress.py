@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -80,8 +80,10 @@ class State:
 class Progress:
     """The progress file of a workspace. Every method raises ProgressUnavailable."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, keys: Mapping[str, str] | None = None) -> None:
+        """keys: see `Catalog.keys`; a kata that is not in it goes by its name."""
         self.path = path
+        self._keys = keys or {}
         self.notice = ""
         self.patience = 10.0  # seconds to wait for another process that writes
 
@@ -91,7 +93,7 @@ class Progress:
         at = _now()
         row = (
             at,
-            verdict.kata,
+            self._key(verdict.kata),
             verdict.kata_version,
             verdict.source_hash,
             verdict.outcome,
@@ -102,7 +104,7 @@ class Progress:
             verdict.seed,
             checks,
         )
-        first = (verdict.kata, at, verdict.kata_version, verdict.source_hash, source)
+        first = (self._key(verdict.kata), at, verdict.kata_version, verdict.source_hash, source)
 
         def keep(db: sqlite3.Connection) -> None:
             db.execute("insert into attempts values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -113,29 +115,31 @@ class Progress:
 
     def last(self, kata: str) -> Attempt | None:
         """The latest attempt that was judged (could not grade counts as none)."""
-        return self._do(lambda db: _last(db, kata))
+        return self._do(lambda db: _last(db, self._key(kata)))
 
     def attempts(self, kata: str) -> int:
-        return self._do(lambda db: _attempts(db, kata))
+        return self._do(lambda db: _attempts(db, self._key(kata)))
 
     def first_pass(self, kata: str) -> tuple[str, str] | None:
         """When the kata was first passed, and with which source."""
-        return self._do(lambda db: _first_pass(db, kata))
+        return self._do(lambda db: _first_pass(db, self._key(kata)))
 
     def hint_level(self, kata: str) -> int:
         """How many rungs of the hint ladder have been shown."""
-        row = self._do(lambda db: _row(db, "select level from hints where kata = ?", kata))
+        query = "select level from hints where kata = ?"
+        row = self._do(lambda db: _row(db, query, self._key(kata)))
         return int(row[0]) if row else 0
 
     def set_hint_level(self, kata: str, level: int) -> None:
-        self._do(lambda db: db.execute("insert or replace into hints values (?, ?)", (kata, level)))
+        row = (self._key(kata), level)
+        self._do(lambda db: db.execute("insert or replace into hints values (?, ?)", row))
 
     def state(self, kata: str, kata_version: str, source_hash: str) -> State:
         """pending, done or stale, for a kata and the learner's file as they are now.
 
         source_hash is "" for a file that is still the stub.
         """
-        return self._do(lambda db: _state(db, kata, kata_version, source_hash))
+        return self._do(lambda db: _state(db, self._key(kata), kata_version, source_hash))
 
     def states(self, catalog: Catalog, root: Path) -> dict[str, State]:
         """Where every kata stands, by the learner's files in the folder `root` as they are."""
@@ -147,8 +151,11 @@ class Progress:
             except (OSError, Unreadable):
                 digests[kata] = "unreadable"
         return self._do(
-            lambda db: {k.name: _state(db, k.name, k.version, d) for k, d in digests.items()}
+            lambda db: {k.name: _state(db, k.key, k.version, d) for k, d in digests.items()}
         )
+
+    def _key(self, kata: str) -> str:
+        return self._keys.get(kata, kata)
 
     def _do(self, act: Callable[[sqlite3.Connection], T]) -> T:
         """Act in one transaction; a damaged file is set aside first, and a new one begun."""

@@ -16,33 +16,44 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from attention_katas.packs.catalog import Catalog, Kata
+from attention_katas.verdict import reasons, words
 
 SIZE_CAP = 256 << 10
 
 
 class Unreadable(Exception):
-    """The file cannot be taken as source text. `line` is where, when known."""
+    """The file cannot be read as source text. `reason` says why."""
 
-    def __init__(self, message: str, line: int | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
+    def __init__(self, reason: reasons.Unreadability) -> None:
+        super().__init__(words.reason(reason))
+        self.reason = reason
+
+    @property
+    def line(self) -> int | None:
+        """Where in the file, when known."""
+        if isinstance(self.reason, reasons.NulByte | reasons.NotUtf8):
+            return self.reason.line
+        return None
 
 
 @dataclass(frozen=True)
 class Submission:
     """Source text for one kata, with the earlier katas that it imports.
 
-    sources: module name -> text; the kata's own module among them. unwritten: module name ->
-    functions that are still the stub. absent: module name -> why an imported kata is not there.
+    sources: module name -> text, that of the kata's own module too.
+    file: how the file is named to the learner.
+    unwritten: module name -> functions that are still the stub.
+    absent: module name -> why an imported kata cannot be read.
     """
 
     kata: Kata
     sources: dict[str, str]
     file: str
     unwritten: dict[str, frozenset[str]] = field(default_factory=dict)
-    absent: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, reasons.Unreadability] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -73,7 +84,7 @@ class Submission:
             "sources": self.sources,
             "file": self.file,
             "unwritten": {name: sorted(names) for name, names in self.unwritten.items()},
-            "absent": self.absent,
+            "absent": msgspec.to_builtins(self.absent),
         }
 
 
@@ -84,7 +95,7 @@ def from_dict(data: Mapping[str, Any], catalog: Catalog) -> Submission:
         data["sources"],
         data["file"],
         {name: frozenset(names) for name, names in data["unwritten"].items()},
-        data["absent"],
+        msgspec.convert(data["absent"], dict[str, reasons.Unreadability]),
     )
 
 
@@ -92,29 +103,24 @@ def read_source(path: Path) -> str:
     """The text of a source file. Raises Unreadable, or FileNotFoundError."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise Unreadable(f"{path.name} is not an ordinary file")
+        raise Unreadable(reasons.NotAnOrdinaryFile(path.name))
     if status.st_size > SIZE_CAP:
-        raise Unreadable(
-            f"{path.name} is larger than {SIZE_CAP >> 10} KB; a kata needs a few lines"
-        )
+        raise Unreadable(reasons.TooLarge(path.name, SIZE_CAP >> 10))
     return decode(path.read_bytes(), path.name)
 
 
 def decode(data: bytes, name: str) -> str:
     """Source bytes as text: UTF-8, with or without a byte order mark. Raises Unreadable."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Unreadable(f"{name} is saved as UTF-16; save it as UTF-8")
+        raise Unreadable(reasons.Utf16(name))
     if b"\0" in data:
         line = data[: data.index(b"\0")].count(b"\n") + 1
-        raise Unreadable(f"{name} holds a NUL byte in line {line}; it is not a text file", line)
+        raise Unreadable(reasons.NulByte(name, line))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise Unreadable(
-            f"{name} is not UTF-8: byte 0x{data[error.start]:02x} in line {line}; save it as UTF-8",
-            line,
-        ) from None
+        raise Unreadable(reasons.NotUtf8(name, data[error.start], line)) from None
     return text.replace("\r\n", "\n")
 
 
@@ -138,18 +144,21 @@ def assembled(
 
     It may raise Unreadable or OSError.
     """
-    sources, absent = {kata.module: source}, {}
+    sources = {kata.module: source}
+    absent: dict[str, reasons.Unreadability] = {}
     waiting = [kata.module]
     while waiting:
         for name in imported(sources[waiting.pop()]) & catalog.modules.keys() - sources.keys():
             try:
                 sources[name] = read(f"{name}.py")
             except Unreadable as problem:
-                absent[name] = problem.message
+                absent[name] = problem.reason
                 continue
-            except OSError as error:
-                gone = isinstance(error, FileNotFoundError)
-                absent[name] = f"{name}.py {'is not there' if gone else 'cannot be read'}"
+            except FileNotFoundError:
+                absent[name] = reasons.FileMissing(f"{name}.py")
+                continue
+            except OSError:
+                absent[name] = reasons.CannotBeRead(f"{name}.py")
                 continue
             waiting.append(name)
     unwritten = {name: still_stub(text, catalog.modules[name]) for name, text in sources.items()}

@@ -5,7 +5,6 @@ Nothing in here is ever overwritten without a copy in .kata/backups/.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from dataclasses import dataclass
@@ -28,12 +27,10 @@ class Workspace:
     def private(self) -> Path:
         return self.root / MARK
 
-    def progress_file_of(self, private: Path | None = None) -> Path:
-        """The record of the katas that ship, or of a private set: their names may be the same."""
-        if private is None:
-            return self.private / "progress.db"
-        digest = hashlib.sha256(os.fsencode(private.resolve())).hexdigest()[:8]
-        return self.private / f"progress-{digest}.db"
+    @property
+    def progress_file(self) -> Path:
+        """The record of all packs; see `Kata.key`."""
+        return self.private / "progress.db"
 
     def path(self, kata: Kata) -> Path:
         return self.root / kata.file

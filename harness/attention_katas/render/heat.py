@@ -18,7 +18,7 @@ def side_by_side(evidence: Evidence, glyphs: Glyphs, width: int, colour: bool) -
     if evidence.yours is None or evidence.expected is None:
         return []
     painter = _Painter(evidence, glyphs, colour, width)
-    name = f"{evidence.of}, yours" if evidence.of else "yours"
+    name = f"gradient of {evidence.gradient_of}, yours" if evidence.gradient_of else "yours"
     yours = painter.block(name, evidence.yours, marked=True)
     expected = painter.block("expected", evidence.expected, marked=False)
     span = max(line.cell_len for line in yours)

@@ -16,6 +16,7 @@ from attention_katas.packs.progress import DONE, STALE, State
 from attention_katas.render import glyphs as signs
 from attention_katas.render.heat import side_by_side
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons, words
 
 STYLES = {v.PASSED: "green", v.NOT_STARTED: "yellow", v.COULD_NOT_GRADE: "magenta"}
 OUTPUT_LINES = 12
@@ -96,20 +97,27 @@ class Screen:
         self.line(Text.assemble((f"{sign} ", style), text), indent=2, hang=2)
 
     def verdict(
-        self, verdict: v.Verdict, kata: Kata, following: str = "", elsewhere: str = ""
+        self,
+        verdict: v.Verdict,
+        kata: Kata,
+        following: str = "",
+        elsewhere: str = "",
+        step: str = "",
     ) -> None:
         """The whole screen of one verdict.
 
-        following: the command after a pass. elsewhere: the --file that was judged, if any.
+        following: the command after a pass.
+        elsewhere: the --file that was judged, if any.
+        step: what to do now, in place of what the verdict advises.
         """
         self._head(verdict, kata)
         self.checks(verdict)
-        told = False
+        named = False
         for diagnosis in verdict.diagnoses:
-            # "fails, too" says something only below what has a name.
-            if diagnosis.kind != v.NO_DIAGNOSIS or not diagnosis.function or told:
+            # "also fails" says something only below a diagnosis that says more.
+            if diagnosis.kind != v.NO_DIAGNOSIS or diagnosis.fault or named:
                 self.diagnosis(diagnosis, kata)
-                told = True
+                named = True
         self.why(verdict)
         self._printed(verdict)
         if verdict.outcome == v.PASSED:
@@ -118,7 +126,8 @@ class Screen:
                 self.line("What carries forward", "bold", indent=2)
                 self.line(paragraphs(carries), indent=2)
                 self.line()
-        self.next_step(verdict.next_step or _next(verdict, kata, following, elsewhere))
+        advice = step or words.next_step(verdict)
+        self.next_step(advice or _next(verdict, kata, following, elsewhere))
 
     def _head(self, verdict: v.Verdict, kata: Kata) -> None:
         style = STYLES.get(verdict.outcome, "red")
@@ -154,44 +163,38 @@ class Screen:
             if check.outcome not in (v.PASSED, v.FAILED, v.NOT_REACHED):
                 text.append(f"  ({check.outcome})", "dim")
             self.line(text, indent=2, hang=2)
-        for message in dict.fromkeys(check.message for check in unwritten):
-            count = sum(check.message == message for check in unwritten)
+        for reason in dict.fromkeys(check.reason for check in unwritten):
+            count = sum(check.reason == reason for check in unwritten)
+            message = words.reason(reason)
             checks = f"({count} checks)" if count > 1 else "(1 check)"
             self.line(f"{self.signs.waiting} {message} {checks}", "dim", indent=2, hang=2)
         if any(check.outcome == v.NOT_REACHED for check in verdict.checks):
             self.line(f"({self.signs.waiting} waits until the values are right)", "dim", indent=2)
         self.line()
 
-    def diagnosis(self, found: v.Diagnosis, kata: Kata) -> None:
+    def diagnosis(self, diagnosis: v.Diagnosis, kata: Kata) -> None:
         """What is behind the failure of one function: its name, a question, two numbers, a hint."""
-        are, that = ("are", "those") if " and " in found.blames else ("is", "that")
-        if found.kind == v.EARLIER_WORK and found.file != kata.file:
-            told = f"is not to blame, {found.blames} {are}: with {that} right it answers rightly"
-            self._says(found, told)
-        elif found.kind == v.EARLIER_WORK:
-            self._says(found, f"is right as soon as {found.blames} {are}: look there first")
-        elif found.kind == v.SYMPTOMS:
-            self._says(found, "answers as no known mistake does. What is broken:")
-        elif found.kind == v.NO_DIAGNOSIS and found.function:
-            self._says(found, "fails, too, in a way that has no name here")
-        elif found.kind == v.NO_DIAGNOSIS:
-            self._says(found, "; ".join(found.symptoms))
-        for cause in found.causes:
-            self._cause(found, cause, kata)
-        for said in found.symptoms if found.function else ():
-            self.field("because" if found.causes else "-", said, width=11 if found.causes else 2)
-        self._seen(found)
+        headline = words.headline(diagnosis, kata.file)
+        if headline:
+            self._headline(diagnosis, headline)
+        for cause in diagnosis.causes:
+            self._cause(diagnosis, cause, kata)
+        label = "because" if diagnosis.causes else "-"
+        for symptom in diagnosis.symptoms:
+            self.field(label, words.symptom(symptom), width=11 if diagnosis.causes else 2)
+        if diagnosis.causes:
+            self.field("evidence", words.evidence(diagnosis), width=11)
         self.line()
 
-    def _says(self, found: v.Diagnosis, text: str) -> None:
-        head = Text.assemble(("! ", "yellow"), (f"{found.function} ".lstrip(), "bold"))
+    def _headline(self, diagnosis: v.Diagnosis, text: str) -> None:
+        name = f"{diagnosis.function}:" if diagnosis.kind == v.SYMPTOMS else diagnosis.function
+        head = Text.assemble(("! ", "yellow"), (f"{name} ".lstrip(), "bold"))
         self.line(head.append(signs.safe(text), "bold"), indent=2, hang=2)
 
-    def _cause(self, found: v.Diagnosis, cause: v.Cause, kata: Kata) -> None:
-        contract = cause.ask.rstrip().endswith(".")
-        text = f"follows another convention: it {cause.title}" if contract else cause.title
-        self._says(found, text)
-        self.field("contract" if contract else "think", cause.ask, width=11)
+    def _cause(self, diagnosis: v.Diagnosis, cause: v.Cause, kata: Kata) -> None:
+        self._headline(diagnosis, words.says(cause))
+        label = "contract" if cause.kind == v.CONVENTION else "think"
+        self.field(label, cause.question, width=11)
         if cause.level:
             self.field("hint", f"{self._hint(cause, kata)}  ({cause.hint})", width=11)
 
@@ -199,29 +202,14 @@ class Screen:
         """What to type for the hint that speaks about a cause."""
         return self.complete(f"kata hint {kata.name} --level {cause.level}")
 
-    def _seen(self, found: v.Diagnosis) -> None:
-        """How sure that is: how many answers it explains, and one of them in numbers."""
-        if not found.causes:
-            return
-        answers = "the one answer" if found.explained == 1 else f"all {found.explained} answers"
-        both = "these explain" if len(found.causes) > 1 else "explains"
-        text = f"{both} {answers} that were compared"
-        if found.call and found.at is not None:
-            yours, expected = (
-                (f"{n:.4g}" if isinstance(n, float) else str(n))
-                for n in (found.yours, found.expected)
-            )
-            place = ", ".join(map(str, found.at))
-            text += f"; in {found.call}, entry [{place}] is {yours}, expected {expected}"
-        self.field("seen", text, width=11)
-
     def why(self, verdict: v.Verdict) -> None:
         """The first check that fails: what was asked, what came back, what was expected."""
         check = verdict.first_failure
         if check is None:
-            if verdict.outcome != v.PASSED and verdict.message:
-                self.line(signs.safe(verdict.message), indent=2)
-                self._raised(verdict.raised, said=verdict.message)
+            if verdict.reason is not None:
+                self.line(signs.safe(words.reason(verdict.reason)), indent=2)
+                quoted = isinstance(verdict.reason, reasons.DoesNotLoad | reasons.NotPython)
+                self._raised(verdict.raised, quoted)
                 self.line()
             return
         if check.outcome == v.NOT_WRITTEN:
@@ -230,26 +218,27 @@ class Screen:
         self.line(Text.assemble((f"{self.signs.failed} ", "red"), (check.title, "bold")), indent=2)
         if evidence.call:
             self.field("called", evidence.call, width=11)
-        for given in evidence.inputs:
-            self.field("with", given, width=11)
-        self.field(LABELS.get(check.rung, check.rung or "found"), check.message, width=11)
-        if evidence.raised and evidence.wanted:
-            self.field("expected", evidence.wanted, width=11)
+        for described in evidence.inputs:
+            self.field("with", described, width=11)
+        label = LABELS.get(check.rung, check.rung or "found")
+        self.field(label, words.check(check), width=11)
+        if evidence.raised and evidence.expected_type:
+            self.field("expected", evidence.expected_type, width=11)
         self._raised(evidence.raised)
         if evidence.yours is not None:
             self.line()
             for row in side_by_side(evidence, self.signs, self.out.width - 4, self.colour):
                 row.no_wrap, row.overflow = True, "crop"
                 self.line(row, indent=4)
-        alike = [c for c in verdict.checks if c is not check and c.message == check.message]
+        alike = [c for c in verdict.checks if c is not check and c.reason == check.reason]
         if alike and evidence.raised:
             self.line(f"({len(alike)} more stop in the same way)", "dim", indent=4)
         self.line()
 
-    def _raised(self, raised: v.Raised | None, said: str = "") -> None:
+    def _raised(self, raised: v.Raised | None, quoted: bool = False) -> None:
         """The learner's own lines on the way to an exception; no frame of ours.
 
-        said: what the reader has been told already.
+        quoted: the sentence before has quoted the exception.
         """
         if raised is None:
             return
@@ -261,9 +250,9 @@ class Screen:
                 if raised.column and frame is raised.where:
                     offset = raised.column - 1 - (len(frame.code) - len(frame.code.lstrip()))
                     self.line(" " * max(offset, 0) + "^", "red", indent=8)
-        if raised.type and raised.message not in said:
-            said = f"{raised.type}: {raised.message}" if raised.message else raised.type
-            for text in signs.safe(said).splitlines()[:4]:
+        if raised.type and not quoted:
+            whole = f"{raised.type}: {raised.message}" if raised.message else raised.type
+            for text in signs.safe(whole).splitlines()[:4]:
                 self.line(text, "red", indent=4)
 
     def _printed(self, verdict: v.Verdict) -> None:
@@ -346,7 +335,7 @@ def _next(verdict: v.Verdict, kata: Kata, following: str, elsewhere: str) -> str
         return f"open {verdict.file} and write it, then {again}"
     if verdict.outcome == v.COULD_NOT_GRADE:
         return "kata doctor"
-    causes = [cause for found in verdict.diagnoses for cause in found.causes if cause.level]
+    causes = [cause for each in verdict.diagnoses for cause in each.causes if cause.level]
     level = f" --level {causes[0].level}" if causes else ""
     return f"change {verdict.file}, then {again}\nkata hint {kata.name}{level}"
 

@@ -5,7 +5,7 @@ alias, `torch.ops`, a thread, `vmap` or a switched-off Python mode all meet it. 
 exist only in Python are replaced by name. This teaches "write it yourself"; it is a rule, not a
 security boundary (somebody with ctypes can go round it, and the locks still hold).
 
-The operator lists are the smallest that closed every dispatcher route tried on torch 2.13.
+Which built-ins these are is content of a pack (`packs.families`); the judge sends their names.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -33,121 +33,42 @@ class BannedBuiltin(RuntimeError):
 class Family:
     """A set of built-ins that answer the same question.
 
-    operators: dispatcher names; public: the name a learner would know it by.
+    name: what a kata.toml calls it.
+    operators: dispatcher names.
     python: dotted names of Python composites, replaced where they exist.
     """
 
-    public: str
+    name: str
     operators: tuple[str, ...]
     python: tuple[str, ...]
 
+    @property
+    def public(self) -> str:
+        """The name a learner would know it by."""
+        return f"PyTorch's built-in {self.name}"
 
-ATTENTION = Family(
-    public="PyTorch's built-in attention",
-    operators=(
-        "aten::scaled_dot_product_attention",
-        "aten::_scaled_dot_product_attention_math",
-        "aten::_scaled_dot_product_flash_attention_for_cpu",
-        "aten::_scaled_dot_product_fused_attention_overrideable",
-        "aten::_scaled_dot_product_flash_attention",
-        "aten::_scaled_dot_product_efficient_attention",
-        "aten::_scaled_dot_product_cudnn_attention",
-        "aten::_flash_attention_forward",
-        "aten::_efficient_attention_forward",
-        "aten::_safe_softmax",
-        "aten::_native_multi_head_attention",
-        "aten::_native_multi_head_attention.out",
-        "aten::_transformer_encoder_layer_fwd",
-        "aten::_transformer_encoder_layer_fwd.out",
-        "aten::_transform_bias_rescale_qkv",
-        "aten::_transform_bias_rescale_qkv.out",
-        "aten::_triton_multi_head_attention",
-        "aten::_triton_scaled_dot_attention",
-    ),
-    python=(
-        "torch.nn.functional.scaled_dot_product_attention",
-        "torch.nn.functional.multi_head_attention_forward",
-        "torch.nn.MultiheadAttention.forward",
-        "torch.nn.TransformerEncoderLayer.forward",
-        "torch.nn.TransformerDecoderLayer.forward",
-        "torch.nn.attention.flex_attention.flex_attention",
-        "torch._decomp.decompositions.scaled_dot_product_flash_attention_for_cpu",
-    ),
-)
-
-SOFTMAX = Family(
-    public="PyTorch's built-in softmax",
-    operators=(
-        "aten::softmax.int",
-        "aten::softmax.int_out",
-        "aten::log_softmax.int",
-        "aten::log_softmax.int_out",
-        "aten::special_softmax",
-        "aten::special_log_softmax",
-        "aten::_softmax",
-        "aten::_softmax.out",
-        "aten::_log_softmax",
-        "aten::_log_softmax.out",
-        "aten::_safe_softmax",
-        "aten::_masked_softmax",
-        "aten::_sparse_softmax",
-        "aten::_sparse_log_softmax",
-        "aten::_nested_tensor_softmax_with_shape",
-        "quantized::softmax",
-        "aten::cross_entropy_loss",
-    ),
-    python=(
-        "torch.softmax",
-        "torch.log_softmax",
-        "torch.Tensor.softmax",
-        "torch.Tensor.log_softmax",
-        "torch.special.softmax",
-        "torch.special.log_softmax",
-        "torch.nn.functional.softmax",
-        "torch.nn.functional.log_softmax",
-        "torch.nn.functional.softmin",
-        "torch.nn.functional.gumbel_softmax",
-        "torch.nn.functional.cross_entropy",
-        "torch.nn.Softmax.forward",
-        "torch.nn.Softmax2d.forward",
-        "torch.nn.Softmin.forward",
-        "torch.nn.LogSoftmax.forward",
-        # PyTorch's own recipes in Python, which never meet the dispatcher's operator.
-        "torch._refs.softmax",
-        "torch._refs.log_softmax",
-        "torch._refs.special.softmax",
-        "torch._refs.special.log_softmax",
-        "torch._refs.nn.functional.softmax",
-        "torch._refs.nn.functional.log_softmax",
-        "torch._refs.nn.functional.softmin",
-        "torch._decomp.decompositions._softmax",
-        "torch._decomp.decompositions._log_softmax",
-    ),
-)
 
 # The banned built-ins that were called in this process since the list was last cleared.
 called_here: list[str] = []
-
-FAMILIES = {"attention": ATTENTION, "softmax": SOFTMAX}
 
 # Keys that carry no kernel worth replacing, or that must stay as they are.
 _SKIPPED_KEYS = {"debug", "Meta", "Functionalize", "Python", "BackendSelect", "PythonDispatcher"}
 _KEY_LINE = re.compile(r"^(\w+)(?:\[alias\])?: registered at")
 
 
-def install(families: Iterable[str]) -> None:
-    """Switch off the named families in this process, for good.
+def install(families: Iterable[Mapping[str, Any]]) -> None:
+    """Switch off these families in this process, for good.
 
     Each call is noted in `called_here`, so that code which swallows the exception is still seen.
-    Raises KeyError for an unknown family.
+    families: the fields of `Family`, each. The judge sends them: they are content of a pack.
     """
-    for name in families:
-        family = FAMILIES[name]
+    for fields in families:
+        family = Family(fields["name"], tuple(fields["operators"]), tuple(fields["python"]))
         for operator in family.operators:
-            _ban_operator(operator, family, name)
+            _ban_operator(operator, family)
         for dotted in family.python:
-            _ban_python(dotted, name)
-        _ban_recipes(family, name)
+            _ban_python(dotted, family)
+        _ban_recipes(family)
 
 
 def registered_keys(operator: str) -> list[str]:
@@ -160,12 +81,12 @@ def registered_keys(operator: str) -> list[str]:
     return [key for key in keys if key not in _SKIPPED_KEYS]
 
 
-def _ban_operator(operator: str, family: Family, name: str) -> None:
+def _ban_operator(operator: str, family: Family) -> None:
     namespace, _, op = operator.partition("::")
 
     def refuse(*_: Any, **__: Any) -> NoReturn:
         called_here.append(operator)
-        raise BannedBuiltin(f"{family.public} ({operator})", name)
+        raise BannedBuiltin(f"{family.public} ({operator})", family.name)
 
     for key in registered_keys(operator):
         with warnings.catch_warnings():
@@ -176,7 +97,7 @@ def _ban_operator(operator: str, family: Family, name: str) -> None:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
 
-def _ban_python(dotted: str, name: str) -> None:
+def _ban_python(dotted: str, family: Family) -> None:
     path, _, attribute = dotted.rpartition(".")
     owner = _loaded(path)
     if owner is None or not hasattr(owner, attribute):
@@ -185,7 +106,7 @@ def _ban_python(dotted: str, name: str) -> None:
 
     def refuse(*_: Any, **__: Any) -> NoReturn:
         called_here.append(called)
-        raise BannedBuiltin(called, name)
+        raise BannedBuiltin(called, family.name)
 
     setattr(owner, attribute, refuse)
 
@@ -198,14 +119,14 @@ def _loaded(path: str) -> Any:
     return owner
 
 
-def _ban_recipes(family: Family, name: str) -> None:
+def _ban_recipes(family: Family) -> None:
     """Replace the entries of the decomposition tables for the banned operators."""
     banned = {operator.partition("::")[2] for operator in family.operators}
     banned |= {operator + ".default" for operator in banned if "." not in operator}
 
     def refuse(*_: Any, **__: Any) -> NoReturn:
         called_here.append("torch._decomp")
-        raise BannedBuiltin(f"{family.public} (torch._decomp)", name)
+        raise BannedBuiltin(f"{family.public} (torch._decomp)", family.name)
 
     for table in torch._decomp.global_decomposition_table.values():
         for operator in list(table):

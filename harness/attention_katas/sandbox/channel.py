@@ -19,7 +19,6 @@ from typing import Any, Protocol
 from attention_katas.sandbox import frames
 from attention_katas.sandbox.limits import Limits
 
-CHUNK = 1 << 20
 SEND_SECONDS = 10.0
 LAST_WORDS = 1.0  # seconds to wait for what a process printed before it ended
 UNREAD = 2  # answers that may wait to be read: there is one for each question
@@ -117,7 +116,7 @@ class SocketChannel:
                 self._take_output()
                 continue
             try:
-                part = self._line.recv(CHUNK)
+                part = self._line.recv(frames.CHUNK)
             except (TimeoutError, OSError):
                 part = b""
             self._buffer += part
@@ -208,15 +207,7 @@ class PipeChannel:
                 stream.close()
 
     def _read_answers(self) -> None:
-        def read_exactly(size: int) -> bytes:
-            parts = bytearray()
-            while len(parts) < size:
-                part = self._answers.read(min(size - len(parts), CHUNK))
-                if not part:
-                    raise EOFError
-                parts += part
-            return bytes(parts)
-
+        read_exactly = frames.exact_reader(self._answers.read)
         try:
             while True:
                 self._frames.put(frames.read(read_exactly))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import json
 import os
 import socket
 import subprocess
@@ -14,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs.families import Family
+from attention_katas.sandbox import frames
 from attention_katas.sandbox.channel import SocketChannel
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.worker import (
-    GONE,
     START_SECONDS,
     Worker,
     WorkerDied,
@@ -27,7 +27,9 @@ from attention_katas.sandbox.worker import (
     environment,
     how_it_ended,
 )
+from attention_katas.verdict import reasons
 
+Bans = tuple[Family, ...]
 REPLY_SECONDS = 30.0
 
 
@@ -36,9 +38,8 @@ class ForkedWorkers:
 
     def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
         self.hidden, self.limits, self.device = hidden, limits, device
-        self._templates: dict[tuple[str, ...], _Template] = {}
-        self._second: tuple[tuple[str, ...], _Template] | None = None
-        self._prepared: tuple[tuple[str, ...], _Template, _Template] | None = None
+        self._templates: dict[Bans, _Template] = {}
+        self._prepared: tuple[Bans, _Template] | None = None
         self._start()
 
     def _start(self) -> None:
@@ -79,7 +80,7 @@ class ForkedWorkers:
         self._control.settimeout(REPLY_SECONDS)
         self._started = True
 
-    def take(self, key: object, bans: Sequence[str]) -> Worker:
+    def take(self, key: object, bans: Sequence[Family]) -> Worker:
         """A fresh process in which the bans hold and nothing has run yet."""
         self._wait()
         try:
@@ -89,40 +90,34 @@ class ForkedWorkers:
             self.restart()
             raise CouldNotGrade(f"the zygote is gone ({error})", "kata doctor") from None
 
-    def expect(self, bans: Sequence[str], ahead: int = 0, lines: int = 1) -> None:
+    def expect(self, bans: Sequence[Family], ahead: int = 0) -> None:
         """Have processes with these bans made as soon as the zygote is up.
 
-        ahead: how many; lines: 2 when the examiner is going to fork for a second lane.
+        ahead: how many.
         """
         with contextlib.suppress(OSError):
             template = self._templates.get(tuple(bans)) or self._template(tuple(bans))
             template.fill(ahead or template.AHEAD)
-            if lines > 1:
-                self._second = self._second or (tuple(bans), template.duplicate())
-                self._second[1].fill(ahead or template.AHEAD)
 
-    def prepare(self, bans: Sequence[str], ahead: int) -> None:
-        """Before the fork of a whole examiner: two lines of learner processes to hand over."""
+    def prepare(self, bans: Sequence[Family], ahead: int) -> None:
+        """Before the fork of a whole judge: have learner processes made to hand over."""
         key = tuple(bans)
         if self._prepared is not None and self._prepared[0] == key:
-            for template in self._prepared[1:]:
-                template.fill(ahead)
+            self._prepared[1].fill(ahead)
             return
         self.release()
         self._wait()
         mother = self._templates.get(key) or self._template(key)
         mother.empty()
-        self._prepared = (key, mother.duplicate(), mother.duplicate())
-        for template in self._prepared[1:]:
-            template.fill(ahead)
+        self._prepared = (key, mother.duplicate())
+        self._prepared[1].fill(ahead)
 
-    def adopt(self, bans: Sequence[str]) -> None:
+    def adopt(self, bans: Sequence[Family]) -> None:
         """In that fork: use what was prepared; the zygote stays the other process's own."""
         key, self._owner = tuple(bans), False
         mother = self._templates.get(key)
         if self._prepared is not None and self._prepared[0] == key:
-            _, first, second = self._prepared
-            self._templates, self._second = {key: first}, (key, second)
+            self._templates = {key: self._prepared[1]}
         else:
             # Only what needs no reply may be asked of a process that several talk to.
             self._templates = {key: mother.duplicate()} if mother else {}
@@ -130,34 +125,11 @@ class ForkedWorkers:
 
     def release(self) -> None:
         """In the process that was forked: let go of what was handed over."""
-        for template in self._prepared[1:] if self._prepared else ():
-            template.close()
+        if self._prepared is not None:
+            self._prepared[1].close()
         self._prepared = None
 
-    def second_line(self, bans: Sequence[str]) -> None:
-        """Before a fork of this process: learner processes that the fork will have to itself."""
-        if self._second is not None and self._second[0] == tuple(bans):
-            return
-        self.forget_second_line()
-        self._wait()
-        template = self._templates.get(tuple(bans)) or self._template(tuple(bans))
-        self._second = (tuple(bans), template.duplicate())
-
-    def take_second_line(self) -> None:
-        """In the fork: use those from here on; the zygote stays the other process's own."""
-        assert self._second is not None
-        bans, template = self._second
-        self._second = None
-        self._templates = {bans: template}
-        self._owner = False
-
-    def forget_second_line(self) -> None:
-        """In the process that was forked."""
-        if self._second is not None:
-            self._second[1].close()
-        self._second = None
-
-    def _template(self, bans: tuple[str, ...]) -> _Template:
+    def _template(self, bans: Bans) -> _Template:
         self._templates[bans] = _open_template(self._control, bans, self.limits)
         return self._templates[bans]
 
@@ -174,7 +146,6 @@ class ForkedWorkers:
         for template in self._templates.values():
             template.close()
         self._templates.clear()
-        self.forget_second_line()
         self.release()
         self._control.close()
         self._log.close()
@@ -187,15 +158,19 @@ class ForkedWorkers:
 
 
 def _request(control: socket.socket, request: dict[str, Any], descriptors: list[int]) -> None:
-    socket.send_fds(control, [json.dumps(request).encode()], descriptors)
+    socket.send_fds(control, [frames.encode(request)], descriptors)
 
 
-def _open_template(control: socket.socket, bans: tuple[str, ...], limits: Limits) -> _Template:
+def _open_template(control: socket.socket, bans: Bans, limits: Limits) -> _Template:
     """A fork of the zygote, or of a template, that makes learner processes with these bans."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(REPLY_SECONDS)
     try:
-        _request(control, {"do": "template", "bans": list(bans)}, [theirs.fileno()])
+        _request(
+            control,
+            {"do": "template", "bans": [family.to_dict() for family in bans]},
+            [theirs.fileno()],
+        )
     except OSError:
         ours.close()
         raise
@@ -249,15 +224,15 @@ class _Template:
             os.close(write_end)
         return ours, read_end
 
-    def end(self, pid: int, *, tell: bool) -> str:
+    def end(self, pid: int, *, tell: bool) -> reasons.Reason:
         """Kill a child through its parent, which alone knows that the pid is still its child."""
         with self._lock:
             try:
-                self._control.send(json.dumps({"do": "end", "pid": pid, "tell": tell}).encode())
-                status = int(json.loads(self._control.recv(1 << 16))["ended"]) if tell else -1
-            except (OSError, ValueError):
-                return GONE
-        return how_it_ended(status) if status != -1 else GONE
+                self._control.send(frames.encode({"do": "end", "pid": pid, "tell": tell}))
+                status = int(frames.decode(self._control.recv(1 << 16))["ended"]) if tell else -1
+            except (OSError, frames.BadFrame):
+                return reasons.ProcessGone()
+        return how_it_ended(status) if status != -1 else reasons.ProcessGone()
 
     def empty(self) -> None:
         """Let go of those that were made ahead."""
@@ -274,15 +249,16 @@ class _Template:
 class _Fork(Worker):
     def __init__(self, home: _Template, line: socket.socket, output: int, limits: Limits) -> None:
         self.home = home
-        self._ended = ""
+        self._end: reasons.Reason | None = None
         super().__init__(SocketChannel(line, output, limits), limits)
 
-    def end(self) -> str:
-        if not self._ended:
-            self._ended = self.home.end(self.pid, tell=True) if self.pid else "it never started"
-        return self._ended
+    def end(self) -> reasons.Reason:
+        if self._end is None:
+            never = reasons.ProcessNeverStarted()
+            self._end = self.home.end(self.pid, tell=True) if self.pid else never
+        return self._end
 
     def dismiss(self) -> None:
-        if not self._ended:
+        if self._end is None:
             self.home.end(self.pid, tell=False)
         self.close()

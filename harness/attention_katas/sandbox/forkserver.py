@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
-import json
 import linecache
 import os
 import signal
@@ -21,7 +20,7 @@ from typing import Any
 
 import torch
 
-from . import bans, runner, stdio, wire
+from . import bans, frames, runner, stdio, wire
 from .restrictions import apply, landlock, linux, session
 
 CPU_SECONDS = 120
@@ -61,7 +60,7 @@ def dry_run(on_fake_device: bool = False) -> None:
     load = {"do": "load", "module": "_warm", "sources": {"_warm": WARM_UP}, "functions": ["f"]}
     rehearsal.answer(load, {})
     rehearsal.answer({**call, "args": wire.pack([x], sent)}, sent)
-    upstream = wire.pack(torch.ones(2, 2, dtype=torch.float64), sent)
+    upstream = wire.pack([torch.ones(2, 2, dtype=torch.float64)], sent)
     rehearsal.answer({"do": "backward", "id": 1, "upstream": upstream}, sent)
     wire.read(io.BytesIO(wire.encode(call, sent)).read)
     if on_fake_device:
@@ -108,7 +107,7 @@ class ForkServer:
         data, descriptors, _, _ = socket.recv_fds(self.control, 1 << 16, 2)
         if not data:
             return False
-        request = json.loads(data)
+        request = frames.decode(data)
         if request["do"] == "end":
             status = self.end(request["pid"])
             if request["tell"]:
@@ -119,7 +118,7 @@ class ForkServer:
         return True
 
     def say(self, message: dict[str, Any]) -> None:
-        self.control.send(json.dumps(message).encode())
+        self.control.send(frames.encode(message))
 
     def fork(self, request: dict[str, Any], descriptors: list[int]) -> None:
         pid = os.fork()
@@ -131,7 +130,7 @@ class ForkServer:
             os.close(descriptor)
         self.children[pid] = -1
 
-    def become_template(self, control: int, families: list[str]) -> None:
+    def become_template(self, control: int, families: list[dict[str, Any]]) -> None:
         """Everything a template does; it never returns."""
         try:
             parent = self.pid

@@ -1,18 +1,24 @@
-"""The outside of a frame: two capped lengths, and then as many bytes. Needs no torch.
+"""The one framing of messages between processes: two capped lengths, a header and a body.
 
-The judge's reading threads work on this level only. They must not import anything: an import in
-a thread, beside the main thread's import of torch, can lock up for good when Ctrl-C comes.
+Every pair of processes uses it: judge and sandbox worker (`wire`), judge and fork server
+(`encode`, `decode`), and whoever asks for a verdict and whoever makes it (`service.rpc`). It needs
+the standard library only, since the sandbox worker loads it too. Reading threads work on this
+level: they must not import anything, because an import in a thread, beside the main thread's
+import of torch, can deadlock when Ctrl-C comes.
 """
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable
+from typing import Any
 
 PREFIX = struct.Struct("<4sIQ")
 MAGIC = b"AKF1"
 HEADER_CAP = 8 << 20
 BODY_CAP = 64 << 20
+CHUNK = 1 << 20
 
 
 class BadFrame(Exception):
@@ -26,6 +32,24 @@ def build(head: bytes, body: bytes) -> bytes:
     return PREFIX.pack(MAGIC, len(head), len(body)) + head + body
 
 
+def exact_reader(read: Callable[[int], bytes | None]) -> Callable[[int], bytes]:
+    """A function that reads exactly n bytes, by one that reads at most n.
+
+    It raises EOFError at the end of the stream, and what `read` raises.
+    """
+
+    def read_exactly(size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            part = read(min(size - len(data), CHUNK))
+            if not part:
+                raise EOFError
+            data += part
+        return bytes(data)
+
+    return read_exactly
+
+
 def read(read_exactly: Callable[[int], bytes]) -> tuple[bytes, bytes]:
     """Header and body of the next frame, from a function that returns exactly n bytes.
 
@@ -34,6 +58,20 @@ def read(read_exactly: Callable[[int], bytes]) -> tuple[bytes, bytes]:
     """
     head_size, body_size = _sizes(read_exactly(PREFIX.size))
     return read_exactly(head_size), read_exactly(body_size)
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    """A message of JSON as one frame, for a channel that keeps message boundaries."""
+    return build(json.dumps(message).encode("ascii"), b"")
+
+
+def decode(data: bytes) -> dict[str, Any]:
+    """The message of `encode`. Raises BadFrame for anything else."""
+    parts = split(data)
+    message = json.loads(parts[0]) if parts else None
+    if not isinstance(message, dict):
+        raise BadFrame("not one whole message")
+    return message
 
 
 def split(buffer: bytes | bytearray) -> tuple[bytes, bytes, int] | None:

@@ -135,8 +135,8 @@ class Runner:
                 returned = function(*args, **kwargs)
                 seconds = _clock() - started
             left_on = _grad_is_on()
-        where = "elsewhere" if type(returned) is fake_device.FakeDeviceTensor else ""
-        returned = getattr(returned, "held", returned) if where else returned
+        outputs = _tensors_in(returned) if request.get("nested") is True else [returned]
+        fake = any(type(output) is fake_device.FakeDeviceTensor for output in outputs)
         reply: wire.Message = {
             "changed": _changed(inputs, tensors, sent),
             "overwrote": any(answer.overwritten() for answer in self.answers.values()),
@@ -144,28 +144,33 @@ class Runner:
             "gradients_off": not left_on,
             "seconds": seconds,
         }
-        if not isinstance(returned, _tensor_type):
+        if not outputs or not all(isinstance(output, _tensor_type) for output in outputs):
             return {**reply, "odd": _type(returned).__name__, "repr": _short(returned)}
-        reply["device"] = where or str(returned.device)
-        reply["returned"] = wire.pack(_dense(returned), sent)
-        self.answers[request["id"]] = _Answer(returned, leaves, inputs, tensors)
+        devices = ["elsewhere" if fake else str(output.device) for output in outputs]
+        reply["device"] = next((name for name in devices if name != devices[0]), devices[0])
+        reply["returned"] = _pack_answer(returned, sent)
+        plain = [getattr(output, "held", output) if fake else output for output in outputs]
+        self.answers[request["id"]] = _Answer(plain, leaves, inputs, tensors)
         return reply
 
     def backward(
         self, request: wire.Message, tensors: wire.Tensors, sent: wire.Tensors
     ) -> wire.Message:
-        """The gradients that reach each input for a given gradient of the output."""
+        """The gradients that reach each input for given gradients of the outputs."""
         answer = self.answers[request["id"]]
-        output, wanted = answer.output, answer.leaves
-        upstream = wire.unpack(request["upstream"], tensors, lambda t, s: t.to(output.device))
-        if not output.requires_grad:
+        wanted = answer.leaves
+        place = lambda tensor, _: tensor.to(answer.outputs[0].device)  # noqa: E731
+        upstreams = wire.unpack(request["upstream"], tensors, place)
+        both = zip(answer.outputs, upstreams, strict=True)
+        pairs = [(y, g) for y, g in both if g is not None and y.requires_grad]
+        if not pairs:
             return {"gradients": [None] * len(wanted)}
         # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second. And by
         # backward(), not autograd.grad(): reentrant checkpoints refuse the latter.
         for leaf in wanted:
             leaf.grad = None
         with _enable_grad():
-            _backward((output * upstream).sum(), retain_graph=True)
+            _backward(sum(_inner_product(y, g) for y, g in pairs), retain_graph=True)
         specs = [None if t.grad is None else wire.pack(_dense(t.grad), sent) for t in wanted]
         changed = _changed(answer.inputs, answer.sent, sent)
         return {"gradients": specs, "changed": changed}
@@ -208,16 +213,17 @@ class _Answer:
 
     def __init__(
         self,
-        output: torch.Tensor,
+        outputs: list[torch.Tensor],
         leaves: list[torch.Tensor],
         inputs: list[tuple[torch.Tensor, wire.Message]],
         sent: wire.Tensors,
     ) -> None:
-        self.output, self.leaves, self.inputs, self.sent = output, leaves, inputs, sent
-        self.copy = output.detach().clone()
+        self.outputs, self.leaves, self.inputs, self.sent = outputs, leaves, inputs, sent
+        self.copies = [output.detach().clone() for output in outputs]
 
     def overwritten(self) -> bool:
-        return not _same(self.copy, self.output.detach())
+        pairs = zip(self.copies, self.outputs, strict=True)
+        return not all(_same(copy, output.detach()) for copy, output in pairs)
 
 
 def _place(tensor: torch.Tensor, spec: wire.Message, device: str) -> torch.Tensor:
@@ -230,6 +236,37 @@ def _place(tensor: torch.Tensor, spec: wire.Message, device: str) -> torch.Tenso
     return placed.copy_(tensor)
 
 
+def _tensors_in(value: Any) -> list[Any]:
+    """The leaves of nested tuples, lists and dicts, without None, in the order of the wire."""
+    if isinstance(value, dict):
+        value = [value[key] for key in value]
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in _tensors_in(item)]
+    return [] if value is None else [value]
+
+
+def _pack_answer(value: Any, sent: wire.Tensors) -> wire.Message:
+    """An answer as a spec for the wire. Raises Unanswerable for what cannot travel."""
+    if value is None:
+        return {"value": None}
+    if isinstance(value, dict):
+        return {"dict": {str(key): _pack_answer(value[key], sent) for key in value}}
+    if isinstance(value, (list, tuple)):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return {kind: [_pack_answer(item, sent) for item in value]}
+    spec: wire.Message = wire.pack(_dense(getattr(value, "held", value)), sent)
+    return spec
+
+
+def _inner_product(output: torch.Tensor, upstream: torch.Tensor) -> torch.Tensor:
+    """A real scalar whose gradient in `output` is `upstream`, for complex tensors too.
+
+    PyTorch's convention for a real loss L is dL/dRe + i dL/dIm ("Autograd for complex numbers").
+    """
+    product = output * upstream.conj() if output.is_complex() else output * upstream
+    return product.sum().real if product.is_complex() else product.sum()
+
+
 def _move_away(tensor: torch.Tensor, _: wire.Message) -> torch.Tensor:
     return fake_device.FakeDeviceTensor(tensor)
 
@@ -240,7 +277,7 @@ def _changed(
     """Which inputs no longer hold what was sent, with what they hold now."""
     changed = []
     for position, (now, spec) in enumerate(inputs):
-        before, after = tensors[spec["tensor"]], now.detach().to("cpu")
+        before, after = wire.tensor_of(spec, tensors), now.detach().to("cpu")
         if not _same(before, after):
             changed.append({"position": position, "now": wire.pack(_dense(after), sent)})
     return changed

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs.families import Family
 from attention_katas.sandbox.start import Workers
 from attention_katas.sandbox.wire import pack
 
@@ -128,7 +129,7 @@ def source(places: Mapping[str, object]) -> str:
     return f"{facts}\nACTS = {list(ATTEMPTS.values())!r}\n{PROLOGUE}"
 
 
-def ask(workers: Workers, program: str, function: str, bans: tuple[str, ...]) -> list[int]:
+def ask(workers: Workers, program: str, function: str, bans: tuple[Family, ...]) -> list[int]:
     """What `function()` of a program answers in a learner process, a tensor of numbers, as a list.
 
     Raises CouldNotGrade when anything else comes back.

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attention_katas.errors import CouldNotGrade
+from attention_katas.packs.families import Family
 from attention_katas.sandbox.channel import PipeChannel
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.worker import (
@@ -21,6 +22,7 @@ from attention_katas.sandbox.worker import (
     environment,
     how_it_ended,
 )
+from attention_katas.verdict import reasons
 
 
 class SpawnedWorkers:
@@ -34,10 +36,10 @@ class SpawnedWorkers:
     def _spawn(self) -> _Spawned:
         return _Spawned(command("alone", self.hidden, self.limits, self.device), self.limits)
 
-    def expect(self, bans: Sequence[str], ahead: int = 0, lines: int = 1) -> None:
+    def expect(self, bans: Sequence[Family], ahead: int = 0, lines: int = 1) -> None:
         """The spare takes any bans."""
 
-    def take(self, key: object, bans: Sequence[str]) -> Worker:
+    def take(self, key: object, bans: Sequence[Family]) -> Worker:
         """The process of this submission, or the spare when it has none that still lives."""
         current = self._current
         if current is not None and current.healthy and current.key == (key, tuple(bans)):
@@ -49,7 +51,10 @@ class SpawnedWorkers:
         self._current = None
         try:
             worker.greet((key, tuple(bans)))
-            worker.ask({"do": "prepare", "bans": list(bans)}, seconds=START_SECONDS)
+            worker.ask(
+                {"do": "prepare", "bans": [family.to_dict() for family in bans]},
+                seconds=START_SECONDS,
+            )
         except (WorkerDied, WorkerTimedOut) as error:
             raise CouldNotGrade(
                 f"the learner process did not start: {error}", "kata doctor"
@@ -89,7 +94,7 @@ class _Spawned(Worker):
         assert process.stderr is not None
         super().__init__(PipeChannel(process.stdin, process.stdout, process.stderr, limits), limits)
 
-    def end(self) -> str:
+    def end(self) -> reasons.Reason:
         deadline = time.monotonic() + 0.2
         while self._process.poll() is None and time.monotonic() < deadline and not self.healthy:
             time.sleep(0.005)
@@ -97,4 +102,4 @@ class _Spawned(Worker):
         code = self._process.returncode
         if code < 0:
             return how_it_ended(-code)
-        return f"the process exited by itself with status {code}"
+        return reasons.ProcessExited(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import os
 import sys
 import tempfile
@@ -10,22 +11,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from . import frames
+
 
 def exact_reader(descriptor: int) -> Callable[[int], bytes]:
     """A function that reads exactly n bytes from `descriptor`, or raises EOFError."""
-    read = os.read
-
-    def read_exactly(size: int) -> bytes:
-        parts = []
-        while size:
-            part = read(descriptor, min(size, 1 << 20))
-            if not part:
-                raise EOFError
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
-    return read_exactly
+    return frames.exact_reader(functools.partial(os.read, descriptor))
 
 
 def sender(descriptor: int) -> Callable[[bytes], None]:

@@ -92,11 +92,21 @@ def pack(value: Any, tensors: Tensors) -> Any:
 def _pack_tensor(value: torch.Tensor, tensors: Tensors) -> Message:
     spec: Message = {"grad": value.requires_grad}
     name = str(len(tensors))
-    tensors[name] = value.detach().to("cpu").contiguous().clone()
+    plain = value.detach().to("cpu").contiguous().clone()
+    # safetensors has no complex128, so complex tensors travel as pairs of real numbers.
+    tensors[name] = torch.view_as_real(plain.resolve_conj()) if plain.is_complex() else plain
     spec["tensor"] = name
+    if plain.is_complex():
+        spec["complex"] = True
     if not value.is_contiguous():
         spec["strides"] = list(value.stride())
     return spec
+
+
+def tensor_of(spec: Message, tensors: Tensors) -> torch.Tensor:
+    """The tensor that a spec names, of any shape."""
+    tensor = tensors[spec["tensor"]]
+    return torch.view_as_complex(tensor) if spec.get("complex") is True else tensor
 
 
 def unpack(
@@ -116,7 +126,7 @@ def _unpack(
     spec: Any, tensors: Tensors, place: Callable[[torch.Tensor, Message], torch.Tensor]
 ) -> Any:
     if "tensor" in spec:
-        return place(tensors[spec["tensor"]], spec)
+        return place(tensor_of(spec, tensors), spec)
     if "list" in spec:
         return [_unpack(item, tensors, place) for item in spec["list"]]
     if "tuple" in spec:

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from attention_katas.errors import CouldNotGrade
 from attention_katas.sandbox import frames, usage
 from attention_katas.sandbox.channel import Channel, Flooded
 from attention_katas.sandbox.limits import Limits
+from attention_katas.verdict import reasons, steps
+from attention_katas.verdict.unjudged import Unjudged
 
 MAIN = Path(__file__).parent / "__main__.py"
 START_SECONDS = 120.0
-GONE = "the process is gone"
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -30,10 +30,10 @@ PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "CUDA_VISIBLE_DEVICES", "S
 
 
 class WorkerDied(Exception):
-    """The process ended before it answered. `reason` says how, in words for the learner."""
+    """The process ended before it answered. `reason` says how."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: reasons.Reason) -> None:
+        super().__init__(repr(reason))
         self.reason = reason
 
 
@@ -48,13 +48,12 @@ class WorkerTimedOut(Exception):
 class LimitExceeded(Exception):
     """The process took more memory or more threads than it may. `reason` says which."""
 
-    def __init__(self, reason: str, memory: bool) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: reasons.MemoryExceeded | reasons.TooManyThreads) -> None:
+        super().__init__(repr(reason))
         self.reason = reason
-        self.memory = memory
 
 
-class Starved(CouldNotGrade):
+class Starved(Unjudged):
     """The machine gave the process too little time for a verdict: not the code's fault."""
 
 
@@ -69,8 +68,8 @@ class Worker:
         self.healthy = True
         self._line = line
 
-    def end(self) -> str:
-        """Kill the process; returns how it ended, in words. Filled in by the subclass."""
+    def end(self) -> reasons.Reason:
+        """Kill the process; returns how it ended. Filled in by the subclass."""
         raise NotImplementedError
 
     def dismiss(self) -> None:
@@ -113,7 +112,7 @@ class Worker:
     def _outgrew_threads(self) -> NoReturn:
         self.healthy = False
         self.end()
-        raise LimitExceeded(f"it started more than {usage.THREADS} threads", memory=False)
+        raise LimitExceeded(reasons.TooManyThreads(usage.THREADS))
 
     def send(self, frame: bytes) -> None:
         try:
@@ -141,15 +140,12 @@ class Worker:
         if watched.out_of_time:
             over = WorkerTimedOut(watched.seconds)
         elif watched.starved:
-            got = f"{watched.worked:.1f} s of processor time in {watched.wall:.0f} s"
-            over = Starved(
-                f"this machine is too busy to judge: your code got {got}",
-                "close other programs, then run it again",
-            )
+            busy = reasons.MachineBusy(watched.worked, watched.wall)
+            over = Starved(busy, steps.CloseOtherPrograms())
         elif self.limits.memory_mb and watched.grown > (self.limits.memory_mb << 20):
-            over = LimitExceeded(f"it took more than {self.limits.memory_mb} MB", memory=True)
+            over = LimitExceeded(reasons.MemoryExceeded(self.limits.memory_mb))
         elif watched.threads > usage.THREADS:
-            over = LimitExceeded(f"it started more than {usage.THREADS} threads", memory=False)
+            over = LimitExceeded(reasons.TooManyThreads(usage.THREADS))
         if over is not None:
             self.healthy = False
             self.end()
@@ -172,7 +168,7 @@ class Worker:
         except frames.BadFrame:
             self.healthy = False
             self.end()
-            raise WorkerDied("it answered with something that is not an answer") from None
+            raise WorkerDied(reasons.BadReply()) from None
 
     def printed(self) -> str:
         """What the code printed since the last time this was called."""
@@ -186,19 +182,17 @@ class Worker:
         self.healthy = False
         how = self.end()
         if flooded:
-            how = f"it printed more than {self.limits.output_bytes >> 20} MiB"
+            how = reasons.TooMuchOutput(self.limits.output_bytes >> 20)
         raise WorkerDied(how)
 
 
-def how_it_ended(status: int) -> str:
+def how_it_ended(status: int) -> reasons.ProcessKilled | reasons.ProcessExited:
     """How a process ended, from its wait status."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        known_signals = {int(one): one.name for one in signal.Signals}
-        name = known_signals.get(number, f"signal {number}")
-        known = {"SIGSEGV": "segmentation fault", "SIGABRT": "abort", "SIGXCPU": "processor time"}
-        return f"the process was ended by {name}" + (f" ({known[name]})" if name in known else "")
-    return f"the process exited by itself with status {os.WEXITSTATUS(status)}"
+        names = {int(each): each.name for each in signal.Signals}
+        return reasons.ProcessKilled(names.get(number, f"signal {number}"))
+    return reasons.ProcessExited(os.WEXITSTATUS(status))
 
 
 def command(mode: str, hidden: Sequence[Path], limits: Limits, device: str) -> list[str]:

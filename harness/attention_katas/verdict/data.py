@@ -1,25 +1,44 @@
-"""What the judge says: plain data that every report, the progress file and the screen share.
+"""What the judge finds: facts that every report, the progress file and the screens share.
 
-Nothing here imports torch, so that a verdict can be read, stored and shown anywhere.
+There are no sentences here; `verdict.words` writes them. Nothing here imports torch, so that a
+verdict can be read, stored and shown anywhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+import json
+from collections.abc import Iterable
+from typing import Any, Final, Literal
 
-SCHEMA_VERSION = 1
+import msgspec
 
-PASSED = "passed"
-FAILED = "failed"
-NOT_STARTED = "not started"
-BROKEN = "broken"
-TIMED_OUT = "timed out"
-OUT_OF_MEMORY = "out of memory"
-CRASHED = "crashed"
-COULD_NOT_GRADE = "could not grade"
+from attention_katas.verdict.facts import Cell
+from attention_katas.verdict.reasons import Reason
+from attention_katas.verdict.steps import Step
+from attention_katas.verdict.symptoms import Symptom
 
-OUTCOMES = (
+SCHEMA_VERSION = 2
+
+PASSED: Final = "passed"
+FAILED: Final = "failed"
+NOT_STARTED: Final = "not started"
+BROKEN: Final = "broken"
+TIMED_OUT: Final = "timed out"
+OUT_OF_MEMORY: Final = "out of memory"
+CRASHED: Final = "crashed"
+COULD_NOT_GRADE: Final = "could not grade"
+
+Outcome = Literal[
+    "passed",
+    "failed",
+    "not started",
+    "broken",
+    "timed out",
+    "out of memory",
+    "crashed",
+    "could not grade",
+]
+OUTCOMES: tuple[Outcome, ...] = (
     PASSED,
     FAILED,
     NOT_STARTED,
@@ -31,11 +50,21 @@ OUTCOMES = (
 )
 
 # Outcomes of a single check, beside PASSED, FAILED, TIMED_OUT, OUT_OF_MEMORY and CRASHED.
-NOT_REACHED = "not reached"
-NOT_WRITTEN = "not written yet"
-NOT_VERIFIED = "not verified"
+NOT_REACHED: Final = "not reached"
+NOT_WRITTEN: Final = "not written yet"
+NOT_VERIFIED: Final = "not verified"
 
-CHECK_OUTCOMES = (
+CheckOutcome = Literal[
+    "passed",
+    "failed",
+    "timed out",
+    "out of memory",
+    "crashed",
+    "not written yet",
+    "not reached",
+    "not verified",
+]
+CHECK_OUTCOMES: tuple[CheckOutcome, ...] = (
     PASSED,
     FAILED,
     TIMED_OUT,
@@ -47,7 +76,20 @@ CHECK_OUTCOMES = (
 )
 
 # The ladder: a check stops at the first rung that fails.
-RUNGS = (
+Rung = Literal[
+    "",
+    "answered",
+    "type",
+    "shape",
+    "dtype",
+    "device",
+    "finite",
+    "values",
+    "gradients",
+    "inputs unchanged",
+    "nothing banned",
+]
+RUNGS: tuple[Rung, ...] = (
     "answered",
     "type",
     "shape",
@@ -61,8 +103,7 @@ RUNGS = (
 )
 
 
-@dataclass
-class Frame:
+class Frame(msgspec.Struct):
     """One line of the learner's own code on the way to an exception."""
 
     file: str
@@ -71,13 +112,18 @@ class Frame:
     code: str = ""
 
 
-@dataclass
-class Raised:
-    """An exception as the learner should see it: no frame of ours."""
+class Raised(msgspec.Struct):
+    """An exception in the learner's code, without frames of ours.
+
+    type: its class.
+    message: its text.
+    frames: the learner's own lines, the innermost last.
+    column: where in the innermost line, counted from 1, if known.
+    """
 
     type: str
     message: str
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[Frame] = []
     column: int | None = None
 
     @property
@@ -85,121 +131,180 @@ class Raised:
         return self.frames[-1] if self.frames else None
 
 
-@dataclass
-class Grid:
-    """The part of a tensor that is worth looking at: at most 8 x 8 numbers.
+class Grid(msgspec.Struct):
+    """The part of a tensor that is worth a look: at most 8 x 8 numbers.
 
-    `cells` holds floats, or the strings "nan", "inf", "-inf" (JSON has no words for them).
-    `shape` is the shape of the whole tensor, `at` the leading indices of the part shown and
-    `origin` the row and column of its first cell. `along` is the axis that was made the rows of
-    what is shown, when it is not the last one anyway.
+    cells: numbers; "nan", "inf" and "-inf" are strings.
+    shape: of the whole tensor.
+    at: leading indices of the part that is shown.
+    origin: row and column of its first cell.
+    whole: the part is the whole matrix.
+    along: the axis that became the rows, if that is not the last one.
+    row_sums: of the whole rows, where rows sum to one.
     """
 
-    cells: list[list[float | str]]
+    cells: list[list[Cell]]
     shape: list[int]
-    at: list[int] = field(default_factory=list)
-    origin: list[int] = field(default_factory=lambda: [0, 0])
+    at: list[int] = []
+    origin: list[int] = msgspec.field(default_factory=lambda: [0, 0])
     whole: bool = True
     along: int | None = None
-    row_sums: list[float | str] | None = None
+    row_sums: list[Cell] | None = None
 
 
-@dataclass
-class Evidence:
-    """Why a check failed: the call, what came back, what was expected.
+class Evidence(msgspec.Struct):
+    """What a failed check looked at.
 
-    `of` says what the grids show when that is not the answer: "gradient of x".
+    call: the call, such as "softmax(x, dim=0)".
+    inputs: its tensors, each with name, shape, dtype and range.
+    yours, expected: the numbers, cut to one window.
+    wrong: for each number, whether it is wrong.
+    masked: for each number, whether it has to be hidden.
+    gradient_of: the input whose gradient the numbers are; "" for the answer itself.
+    returned: a description of what came back when it is not a tensor.
+    expected_type: shape and dtype of a right answer, or the exception that was expected.
+    raised: the exception, if one was raised.
     """
 
     call: str = ""
-    inputs: list[str] = field(default_factory=list)
+    inputs: list[str] = []
     yours: Grid | None = None
     expected: Grid | None = None
     wrong: list[list[bool]] | None = None
     masked: list[list[bool]] | None = None
-    of: str = ""
+    gradient_of: str = ""
     returned: str = ""
-    wanted: str = ""
+    expected_type: str = ""
     raised: Raised | None = None
 
 
-@dataclass
-class Check:
-    """One hidden test and what became of it."""
+class Check(msgspec.Struct):
+    """One hidden test and its outcome.
+
+    law: it counts only once the values of its function are right.
+    rung: where on the ladder it stopped.
+    reason: why it did not pass.
+    output: what the code printed meanwhile.
+    """
 
     name: str
     title: str
-    outcome: str
+    outcome: CheckOutcome
     law: bool = False
-    rung: str = ""
-    message: str = ""
+    rung: Rung = ""
+    reason: Reason | None = None
     seconds: float = 0.0
     evidence: Evidence | None = None
     output: str = ""
 
 
 # What kind of answer a diagnosis is.
-MISTAKE = "mistake"
-TWO_MISTAKES = "two mistakes"
-CONVENTION = "another convention"
-EARLIER_WORK = "earlier work"
-SYMPTOMS = "symptoms"
-NO_DIAGNOSIS = "no diagnosis"
+MISTAKE: Final = "mistake"
+TWO_MISTAKES: Final = "two mistakes"
+CONVENTION: Final = "another convention"
+EARLIER_WORK: Final = "earlier work"
+SYMPTOMS: Final = "symptoms"
+NO_DIAGNOSIS: Final = "no diagnosis"
 
-DIAGNOSES = (MISTAKE, TWO_MISTAKES, CONVENTION, EARLIER_WORK, SYMPTOMS, NO_DIAGNOSIS)
+DiagnosisKind = Literal[
+    "mistake", "two mistakes", "another convention", "earlier work", "symptoms", "no diagnosis"
+]
+DIAGNOSES: tuple[DiagnosisKind, ...] = (
+    MISTAKE,
+    TWO_MISTAKES,
+    CONVENTION,
+    EARLIER_WORK,
+    SYMPTOMS,
+    NO_DIAGNOSIS,
+)
+
+# What of a picture a mistake shows in: its answers; its answers when there are several rows; its
+# answers when scores are large; the gradient only; nothing that a picture draws.
+Shows = Literal["answers", "rows", "overflow", "gradient", "nothing"]
 
 
-@dataclass
-class Cause:
-    """A known way of getting it wrong.
+class Cause(msgspec.Struct):
+    """A known mistake, or another convention.
 
-    title completes "your function ..."; ask is a question to think about; `id` stays the same from
-    version to version. hint is the title of the rung of hints.md that speaks about it, level its
-    number (0: none does).
+    id: the same from version to version.
+    title: completes "your function ...".
+    question: what a tutor would ask; for a convention, what the contract of the kata says.
+    kind: a mistake or another convention.
+    hint: the title of the level of hints.md that helps.
+    level: its number; 0 if there is none.
+    shows: what of a picture it shows in.
     """
 
     id: str
     title: str
-    ask: str = ""
+    question: str = ""
+    kind: Literal["mistake", "another convention"] = MISTAKE
     hint: str = ""
     level: int = 0
+    shows: Shows = "answers"
 
 
-@dataclass
-class Diagnosis:
-    """What is behind a failure of one function, as far as it can be told without guessing.
+class Fault(msgspec.Struct):
+    """An exception of ours.
 
-    causes: what explains every answer (two for `two mistakes`). symptoms: which properties are
-    broken, in words, when nothing that is known explains them; for an exception, what met what.
-    blames, file: for `earlier work`, which function or kata it is, and where that stands.
-    explained: how many answers the causes explain, all of those that were looked at. call, yours
-    and expected are the plainest of them. undecided: ids of what would explain it and could not be
-    told apart; then nothing is named.
+    type, text: of the exception.
+    """
+
+    type: str
+    text: str
+
+
+class Diagnosis(msgspec.Struct):
+    """What is behind the failure of one function, as far as the evidence goes.
+
+    function: its name; "" for a fault that concerns no single one.
+    causes: what explains every answer (two for `two mistakes`).
+    symptoms: what is broken when no cause is known, and what the causes do not explain.
+    blames: for `earlier work`, the functions or katas that are wrong.
+    file: the file of the first of them.
+    explained: how many answers the causes explain: all that were compared.
+    call, at, yours, expected: the plainest of these answers, and one entry of it.
+    undecided: ids that no question told apart; then there is no cause.
+    fault: an exception of ours that ended the diagnosis.
     """
 
     function: str
-    kind: str
-    causes: list[Cause] = field(default_factory=list)
-    symptoms: list[str] = field(default_factory=list)
+    kind: DiagnosisKind
+    causes: list[Cause] = []
+    symptoms: list[Symptom] = []
+    blames: list[str] = []
     file: str = ""
-    blames: str = ""
     explained: int = 0
     call: str = ""
     at: list[int] | None = None
-    yours: float | str | None = None
-    expected: float | str | None = None
-    undecided: list[str] = field(default_factory=list)
+    yours: Cell | None = None
+    expected: Cell | None = None
+    undecided: list[str] = []
+    fault: Fault | None = None
 
 
-@dataclass
-class Verdict:
-    """The judgement of one submission against one kata."""
+class Verdict(msgspec.Struct):
+    """The judgement of one submission to one kata.
+
+    reason: why there are no checks, or why it could not be graded; else the checks say why.
+    next_step: what to do now, when it is not simply to change the file.
+    raised: the exception that kept the file from loading.
+    output: what the code printed.
+    file: how the file is named to the learner.
+    kata_version: hash of what decides a verdict.
+    source_hash: hash of the code that was submitted.
+    seed: decides all inputs.
+    seconds: from submission to verdict.
+    versions: of everything that judged.
+    restrictions: that held the sandbox worker.
+    audit: odd things that the code did, for a teacher to look at.
+    """
 
     kata: str
-    outcome: str
-    checks: list[Check] = field(default_factory=list)
-    message: str = ""
-    next_step: str = ""
+    outcome: Outcome
+    checks: list[Check] = []
+    reason: Reason | None = None
+    next_step: Step | None = None
     raised: Raised | None = None
     output: str = ""
     file: str = ""
@@ -208,10 +313,10 @@ class Verdict:
     device: str = "cpu"
     seed: int = 0
     seconds: float = 0.0
-    versions: dict[str, str] = field(default_factory=dict)
-    locks: list[str] = field(default_factory=list)
-    audit: list[str] = field(default_factory=list)
-    diagnoses: list[Diagnosis] = field(default_factory=list)
+    versions: dict[str, str] = {}
+    restrictions: list[str] = []
+    audit: list[str] = []
+    diagnoses: list[Diagnosis] = []
 
     @property
     def passed(self) -> int:
@@ -227,43 +332,36 @@ class Verdict:
         waiting = (PASSED, NOT_REACHED, NOT_VERIFIED)
         return next((check for check in self.checks if check.outcome not in waiting), None)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "passed": self.passed, "total": self.total}
+    @property
+    def why(self) -> Reason | None:
+        """Why it is not a pass: its own reason, else that of the first check that failed."""
+        first = self.first_failure
+        return self.reason if self.reason is not None else first.reason if first else None
 
 
-def from_dict(data: dict[str, Any]) -> Verdict:
-    """The verdict that `to_dict` made. Raises TypeError or KeyError for anything else."""
-    data = {key: value for key, value in data.items() if key not in ("passed", "total")}
-    data["raised"] = _raised(data["raised"])
-    data["checks"] = [
-        Check(**{**check, "evidence": evidence_from_dict(check["evidence"])})
-        for check in data["checks"]
-    ]
-    data["diagnoses"] = [
-        Diagnosis(**{**found, "causes": [Cause(**cause) for cause in found["causes"]]})
-        for found in data["diagnoses"]
-    ]
-    return Verdict(**data)
+def to_builtins(verdict: Verdict) -> dict[str, Any]:
+    """The verdict as dicts, lists and plain values, to be encoded by another codec."""
+    builtins: dict[str, Any] = msgspec.to_builtins(verdict)
+    return builtins
 
 
-def evidence_from_dict(data: dict[str, Any] | None) -> Evidence | None:
-    """Evidence from its plain form."""
-    if data is None:
-        return None
-    grids = {
-        name: Grid(**data[name]) if data[name] is not None else None
-        for name in ("yours", "expected")
-    }
-    return Evidence(**{**data, **grids, "raised": _raised(data["raised"])})
+def from_builtins(data: Any) -> Verdict:
+    """The verdict that `to_builtins` took apart. Raises ValueError for anything else."""
+    return msgspec.convert(data, Verdict)
 
 
-def _raised(data: dict[str, Any] | None) -> Raised | None:
-    if data is None:
-        return None
-    return Raised(**{**data, "frames": [Frame(**frame) for frame in data["frames"]]})
+def encode(verdict: Verdict) -> str:
+    """The verdict as JSON, as it is stored and sent."""
+    # Not msgspec.json: it refuses the lone surrogates that file names and messages may hold.
+    return json.dumps(to_builtins(verdict), separators=(",", ":"))
 
 
-def exit_code(verdicts: list[Verdict]) -> int:
+def decode(text: str | bytes) -> Verdict:
+    """The verdict that `encode` wrote. Raises ValueError for anything else."""
+    return from_builtins(json.loads(text))
+
+
+def exit_code(verdicts: Iterable[Verdict]) -> Literal[0, 1, 3]:
     """0 all passed; 1 judged and not passed; 3 could not grade, which beats 1."""
     outcomes = {verdict.outcome for verdict in verdicts}
     if COULD_NOT_GRADE in outcomes:

@@ -1,14 +1,14 @@
 """What `kata watch` knows and does, without a screen: saves in, verdicts and news out.
 
-One thread of its own judges, and judges what is newest: a save calls off what is under way. All
-methods may be called from any thread. Whoever shows it is called back with every piece of news.
+One thread judges, and judges what is newest (`service.follow`). All methods may be called from any
+thread. Whoever shows it is called back with every piece of news.
 """
 
 from __future__ import annotations
 
-import threading
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,11 +16,11 @@ from typing import TypeVar
 
 from attention_katas.errors import KataError, ProgressUnavailable
 from attention_katas.packs.catalog import Catalog, Kata
-from attention_katas.packs.precheck import blank, read_submission
+from attention_katas.packs.precheck import files_read, read_submission
 from attention_katas.packs.progress import DONE, Progress, State
-from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
-from attention_katas.service.judge_service import Bench, Cancelled
+from attention_katas.service.follow import Follow
+from attention_katas.service.judge_service import JudgeService
 from attention_katas.verdict import data as v
 from attention_katas.watch.editor import editor
 from attention_katas.watch.saves import CHANGED, GONE, Save
@@ -67,7 +67,7 @@ class Request:
 class Session:
     """A learner at work on one kata at a time.
 
-    tell: called with every News, from any thread. clock: for measuring, as Save.seen.
+    tell: called with every News, from any thread.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Session:
         catalog: Catalog,
         space: Workspace,
         progress: Progress,
-        bench: Bench,
+        service: JudgeService,
         name: str | None = None,
         tell: Callable[[News], None] = lambda news: None,
     ) -> None:
@@ -93,23 +93,15 @@ class Session:
         self.polling = ""
         self.notice = ""
         self.round: list[v.Verdict] = []
-        self._progress, self._bench = progress, bench
+        self._progress = progress
+        self._follow: Follow[Request] = Follow(service, self._work, self._after)
         self._changes: dict[str, list[Change] | None] = {}
         self._rungs: dict[str, int] = {}
         self._files: dict[str, set[str]] = {}
         self._outdated: set[str] = set()
-        self._expected = ""
         self._told: set[str] = set()
-        self._lock = threading.RLock()
-        self._news = threading.Condition(self._lock)
-        self._wanted: Request | None = None
-        self._running: Request | None = None
-        self._revoked = False
-        self._look_again = False
         self._lasting = False  # the notice outlives the save that it is about
-        self._closed = False
         self.since: float | None = None
-        self._worker = threading.Thread(target=self._work, name="judging", daemon=True)
         self._restate()
         self.kata = self._first(name)
 
@@ -126,16 +118,10 @@ class Session:
     def start(self) -> None:
         """Judge the current kata, as soon as that can be."""
         self._want(Request((self.kata,)))
-        self._worker.start()
+        self._follow.start()
 
     def close(self) -> None:
-        with self._news:
-            self._closed = True
-            self._news.notify_all()
-        self._bench.cancel()
-        if self._worker.is_alive():
-            self._worker.join(10.0)
-        self._bench.close()
+        self._follow.close()
 
     # What is seen.
 
@@ -152,13 +138,19 @@ class Session:
     @property
     def judging(self) -> bool:
         """A verdict on the current kata is under way: the one that is shown is an old one."""
-        asked = (self._wanted, self._running)
-        return any(one and not one.everything and self.kata in one.katas for one in asked)
+        requests = self._requests()
+        return any(not each.everything and self.kata in each.katas for each in requests)
 
     @property
     def in_round(self) -> bool:
         """All katas are being judged, one after the other."""
-        return any(one and one.everything for one in (self._wanted, self._running))
+        return any(request.everything for request in self._requests())
+
+    def _requests(self) -> list[Request]:
+        """What is to be judged, and what is being judged."""
+        with self._follow.lock:
+            running = [self._follow.running] if self._follow.running else []
+            return [*self._follow.waiting, *running]
 
     @property
     def passed(self) -> bool:
@@ -206,7 +198,7 @@ class Session:
     def saved(self, save: Save) -> None:
         """Files were saved: judge what that asks for, and nothing else."""
         fresh = save.names(CHANGED) | save.names(GONE)
-        with self._news:
+        with self._follow.lock:
             self.saved_at = save.at
             self._outdated |= {name for name, files in self._files.items() if files & fresh}
             mine = self._files.get(self.kata.name, set()) | {self.kata.file}
@@ -221,8 +213,7 @@ class Session:
             if request is None and not fresh:
                 self.same_at = save.at
             elif request is None:
-                self._look_again = True
-                self._news.notify_all()
+                self._follow.look_again()
             else:
                 self.same_at = None
         if moved is not None:
@@ -249,7 +240,7 @@ class Session:
 
     def go(self, kata: Kata) -> None:
         """Make it the current kata; judge it unless its verdict still holds."""
-        with self._news:
+        with self._follow.lock:
             self.kata, self.notice, self.same_at = kata, "", None
             self.milliseconds = None
             known = kata.name in self.verdicts and kata.name not in self._outdated
@@ -324,105 +315,70 @@ class Session:
     # The thread that judges.
 
     def _want(self, request: Request | None) -> None:
-        """This comes next, in place of whatever was to come; what is under way is called off."""
-        with self._news:
-            under_way = self._running is not None
-            stopped = self.in_round and not (request is not None and request.everything)
-            self._wanted = request
-            self._revoked = request is None
-            self._news.notify_all()
-        if stopped:
+        """This comes next, in place of whatever was to come; None: nothing does."""
+        with self._follow.lock:
+            is_stopped = self.in_round and not (request is not None and request.everything)
+        if is_stopped:
             self.say("judging all katas was stopped")
-        if under_way:
-            self._bench.cancel()
+        self._follow.put([request] if request is not None else [], only=True)
         if request is not None:
             self.tell(News(JUDGING))
 
-    def _work(self) -> None:
-        while True:
-            with self._news:
-                self._news.wait_for(lambda: self._closed or self._wanted or self._look_again)
-                if self._closed:
+    def _work(self, request: Request) -> None:
+        with self._faults_told():
+            for kata in request.katas:
+                if not self._judge(request, kata):
+                    self._outdated.add(kata.name)
                     return
-                request, self._wanted, self._look_again = self._wanted, None, False
-                self._running, self._revoked = request, False
-            try:
-                if request is not None:
-                    self._judge(request)
-                self._restate()
-            except Exception as error:  # noqa: BLE001
-                # Ours; the next save is to be judged all the same.
-                self.say(f"a fault of this program: {type(error).__name__}: {error}")
-            with self._news:
-                self._running = self.busy = None
-            done = request is not None and request.everything and not self._superseded()
-            self.tell(News(ROUND, "done") if done else News(STATES))
-            if not self._superseded():
-                self._prepare(self.kata)
-                if not self.warm:
-                    self.warm = True
-                    self.tell(News(STATES))
 
-    def _superseded(self) -> bool:
-        """Something newer is wanted, or nothing at all."""
-        return self._closed or self._wanted is not None or self._revoked
-
-    def _judge(self, request: Request) -> None:
-        for kata in request.katas:
-            self.busy, self.since = kata, time.monotonic()
-            if request.everything:
-                self.tell(News(ROUND))
-            found = read_submission(
-                self.catalog, kata, self.space.path(kata), self.space.shown(kata)
-            )
-            self._files[kata.name] = self._needs(kata, found)
-            self._outdated.discard(kata.name)
-            source = found.source if isinstance(found, Submission) else ""
-            verdict = self._ask(found) if isinstance(found, Submission) else found
-            if verdict is None or not self._publish(request, verdict):
-                self._outdated.add(kata.name)
-                return
-            if verdict.outcome != v.NOT_STARTED:
-                self._kept(partial(self._progress.record, verdict, source), None)
-
-    def _needs(self, kata: Kata, found: Submission | v.Verdict) -> set[str]:
-        """Names of the files on which the verdict depends."""
-        imported: set[str] = set()
-        if isinstance(found, Submission):
-            imported = found.sources.keys() | found.absent.keys()
-        return {kata.file} | {self.catalog.modules[name].file for name in imported}
-
-    def _ask(self, submission: Submission) -> v.Verdict | None:
-        """What the bench says; None when something newer is wanted before it has answered."""
-        self._prepare(submission.kata)
-        while not self._superseded():
-            try:
-                verdict = self._bench.judge(submission)
+    def _after(self, request: Request | None) -> None:
+        with self._faults_told():
+            self._restate()
+        self.busy = None
+        is_current = not self._follow.superseded
+        is_done = request is not None and request.everything and is_current
+        self.tell(News(ROUND, "done") if is_done else News(STATES))
+        if is_current:
+            self._follow.expect(self.kata)
+            if not self.warm:
                 self.warm = True
-                return verdict
-            except Cancelled:
-                continue  # if nothing newer is wanted, this was meant for the one before
-            except KataError as error:
-                return ungraded(submission, error.message, error.next_step)
-            except Exception as error:  # noqa: BLE001
-                # Whatever the bench has, the next save is to be judged again.
-                return ungraded(submission, f"{type(error).__name__}: {error}", "kata doctor")
-        return None
+                self.tell(News(STATES))
 
-    def _prepare(self, kata: Kata) -> None:
-        """Let the bench get ready; what it cannot do is said with the verdict."""
-        if self._expected != kata.name:
-            self._expected = kata.name
-            try:
-                self._bench.expect(kata)
-            except Exception:  # noqa: BLE001
-                self._expected = ""
+    @contextlib.contextmanager
+    def _faults_told(self) -> Iterator[None]:
+        """A fault of this program is told: the next save is to be judged all the same."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001
+            self.say(f"a fault of this program: {type(error).__name__}: {error}")
+
+    def _judge(self, request: Request, kata: Kata) -> bool:
+        """Judge, show and record one kata; False when something newer is wanted."""
+        self.busy, self.since = kata, time.monotonic()
+        if request.everything:
+            self.tell(News(ROUND))
+        reading = read_submission(self.catalog, kata, self.space.path(kata), self.space.shown(kata))
+        self._files[kata.name] = files_read(kata, reading)
+        self._outdated.discard(kata.name)
+        if isinstance(reading, v.Verdict):
+            source, verdict = "", reading
+        else:
+            self._follow.expect(kata)
+            judged = self._follow.judge(reading)
+            if judged is None:
+                return False
+            self.warm, source, verdict = True, reading.source, judged
+        if not self._publish(request, verdict):
+            return False
+        if verdict.outcome != v.NOT_STARTED:
+            self._kept(partial(self._progress.record, verdict, source), None)
+        return True
 
     def _publish(self, request: Request, verdict: v.Verdict) -> bool:
         """Show it, unless it is about a content that is not the newest any more."""
         name = verdict.kata
-        with self._news:
-            if self._superseded():
+        with self._follow.lock:
+            if self._follow.superseded:
                 return False
             self._changes[name] = compare(self.verdicts.get(name), verdict)
             self.verdicts[name] = verdict
@@ -436,7 +392,8 @@ class Session:
                 seen = request.seen
                 self.milliseconds = None if seen is None else 1000 * (time.perf_counter() - seen)
             if not request.everything:
-                self._running = self.busy = None
+                self._follow.done()
+                self.busy = None
         self.tell(News(STATES if request.everything else VERDICT))
         return True
 
@@ -461,11 +418,6 @@ class Session:
     def _done(self, kata: Kata) -> bool:
         state = self.states.get(kata.name)
         return state is not None and state.name == DONE
-
-
-def ungraded(submission: Submission, message: str, next_step: str) -> v.Verdict:
-    """The verdict when none can be had."""
-    return blank(submission.kata, v.COULD_NOT_GRADE, submission.file, message, next_step)
 
 
 def compare(before: v.Verdict | None, after: v.Verdict) -> list[Change] | None:

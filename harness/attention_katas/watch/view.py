@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from rich.console import Console
 from rich.text import Text
@@ -15,6 +14,7 @@ from attention_katas.packs.progress import DONE, STALE
 from attention_katas.render.glyphs import UNICODE, Glyphs
 from attention_katas.render.terminal import STYLES, Screen, paragraphs
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from attention_katas.watch import session as s
 from attention_katas.watch.session import Change, Session
 
@@ -91,7 +91,7 @@ def current(screen: Screen, session: Session, hints: bool = True) -> None:
         screen.line()
         changes(screen, session.changes)
         screen.line()
-    screen.verdict(replace(verdict, next_step=next_step(session, verdict)), session.kata)
+    screen.verdict(verdict, session.kata, step=next_step(session, verdict))
     if hints:
         hint(screen, session)
 
@@ -133,12 +133,12 @@ def next_step(session: Session, verdict: v.Verdict) -> str:
         solution = "s for one right answer among many"
         return f"n for {following.name}: {following.blurb}\n{solution}"
     if verdict.outcome == v.COULD_NOT_GRADE:
-        return f"{verdict.next_step or 'kata doctor'}\nr to judge it again"
+        return f"{words.next_step(verdict) or 'kata doctor'}\nr to judge it again"
     if verdict.outcome == v.NOT_STARTED and not session.space.path(kata).exists():
         return "x for a fresh stub"
     if verdict.outcome == v.NOT_STARTED:
         return f"write {file} and save it\no to open it\nh for a hint"
-    earlier = verdict.next_step
+    earlier = words.next_step(verdict)
     if earlier:
         return f"{earlier}\nchange {file} and save it"
     return f"change {file} and save it" + (

@@ -1,6 +1,6 @@
 # outcome: failed
-# rung: type
-# says: cannot be compared
+# rung: dtype
+# says: torch.complex32 came back
 import torch
 
 

@@ -1,10 +1,10 @@
 """Step outputs for classroom-resources/autograding-grading-reporter@v1, one for each kata.
 
 That action reads `<NAME>_RESULTS` from its environment for each name in its input `runners`: base64
-of a JSON object. It computes points twice, as a share of tests passed and as the sum of their
-scores; both agree only where every test weighs the same. So a kata is worth as many points here as
-it has checks, whatever kata.toml says; checks that could not be verified on this machine are left
-out, as they are everywhere.
+of a JSON object; `reporter-env` puts it there. It computes points twice, as a share of tests passed
+and as the sum of their scores; both agree only where every test weighs the same. So a kata is worth
+as many points here as it has checks, whatever kata.toml says; checks that could not be verified on
+this machine are left out, as they are everywhere.
 
 A kata that could not be graded has `max_score` 0: it then counts neither in the table nor in the
 annotation. Its status is "error", for the job to turn red and somebody to judge again: the action
@@ -33,14 +33,17 @@ MOST_BYTES = 64_000
 
 
 def render(results: Sequence[Result], about: About) -> str:
+    encoded = encoded_of(results, about)
+    lines = [f"{name}={text}" for name, text in encoded.items()]
+    return "\n".join([*lines, f"runners={','.join(encoded)}"]) + "\n"
+
+
+def encoded_of(results: Sequence[Result], about: About) -> dict[str, str]:
+    """What the action reads for each kata, by the name it knows it by."""
     result = results[0]
     strict = about.fail_under is None
     red = strict or is_too_low(result, about.fail_under)
-    names = [item.kata.replace("-", "_") for item in result.items]
-    lines = [
-        f"{name}={_encoded(item, red)}" for name, item in zip(names, result.items, strict=True)
-    ]
-    return "\n".join([*lines, f"runners={','.join(names)}"]) + "\n"
+    return {item.kata.replace("-", "_"): _encoded(item, red) for item in result.items}
 
 
 def _encoded(item: Item, red: bool) -> str:

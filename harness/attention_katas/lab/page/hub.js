@@ -9,6 +9,7 @@ export class Hub {
     this.verdicts = {};
     this.katas = [];
     this.scene = null;
+    this.panels = null; // none named: all of ours
     this.generation = 0;
     this.waiting = new Map();
     this.count = 0;
@@ -32,7 +33,7 @@ export class Hub {
       this.waiting.delete(message.id);
       answered?.(message);
     } else if (event === "hello") {
-      Object.assign(this, { scene: message.scene, katas: message.katas, generation: message.generation });
+      Object.assign(this, { scene: message.scene, panels: message.panels, katas: message.katas, generation: message.generation });
       this.live = !message.frozen;
       for (const verdict of message.verdicts) this.verdicts[verdict.kata] = verdict;
       this.emit("hello");

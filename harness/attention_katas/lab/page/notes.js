@@ -19,27 +19,24 @@ export function drawn(step, kept, key, question = "") {
 }
 
 const FAILED = new Set(["raised", "stopped", "shape", "dtype", "broken"]);
-const MISSING = "is a return missing?";
-
 // What a step's function is off because of, as far as the judge knows.
 const judged = (hub, step) => hub?.verdicts[step.kata]?.diagnoses?.filter((one) => one.function === step.function) || [];
-const EARLIER = /^(.+?) (?:is|are) wrong as well/;
-const blamed = (hub, step) => judged(hub, step).find((one) => one.blames)?.blames;
-const besides = (hub, step) => judged(hub, step).flatMap((one) => one.symptoms || []).map((one) => EARLIER.exec(one)?.[1]).find(Boolean);
+const listing = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
+const blamed = (hub, step) => listing(judged(hub, step).find((one) => one.blames.length)?.blames || []);
+const alsoWrong = (hub, step) => listing(judged(hub, step).find((one) => one.also_wrong.length)?.also_wrong || []);
 
 // How a function stands to the reference, in a few words.
 function standing(step, hub) {
   const elsewhere = step.where && step.where.file !== step.file ? ` in ${step.where.file}` : step.culprit && step.culprit !== step.file ? ` in ${step.culprit}` : "";
-  if (step.state === "raised") return ["bad", step.said?.endsWith(MISSING) ? "returned nothing" : `raised${elsewhere}`];
+  if (step.state === "raised") return ["bad", step.returned_nothing ? "returned nothing" : `raised${elsewhere}`];
   if (step.state === "stopped") return ["bad", `was stopped${elsewhere}`];
   if (step.state === "broken") return ["bad", elsewhere ? `needs ${step.where.file}, which does not load` : "does not load"];
-  if (step.state === "shape") return ["bad", step.said];
-  if (step.state === "dtype") return ["bad", step.said.replace(`${step.function} `, "")];
+  if (step.state === "shape" || step.state === "dtype") return ["bad", step.said];
   if (step.agrees) return step.gradient === false || step.backward ? ["off", "yours; no gradient came back"] : ["good", "yours, as the reference"];
   if (step.alone) return ["after", "yours, off by what it was given"];
   const cause = blamed(hub, step);
   if (cause) return ["after", `yours, off because of ${cause}`];
-  const too = besides(hub, step);
+  const too = alsoWrong(hub, step);
   return ["off", too ? `yours, not as the reference; nor is ${too}` : "yours, not as the reference"];
 }
 
@@ -62,15 +59,15 @@ export const provenance = (steps, hub) => h("div.chips", Object.entries(steps).m
 // What one failure is called, and where it is.
 function failure(step) {
   const place = (file) => (step.where ? `${step.where.file}:${step.where.line}` : file);
-  const typed = step.kind && /^[A-Z]/.test(step.kind) ? `${step.kind}: ` : "";
+  const typed = step.exception ? `${step.exception}: ` : "";
   if (step.state === "broken") return { title: `${step.where?.file || step.file} does not load`, place: place(step.file), said: typed + step.said };
   if (step.state === "stopped") {
     const file = step.culprit || step.file;
     return { title: `${file} was stopped`, place: place(file), said: `${step.function}: ${step.said}` };
   }
   if (step.state === "shape") return { title: step.function, place: place(step.file), said: step.said };
-  if (step.state === "dtype") return { title: step.said, place: place(step.file), said: "" };
-  if (step.said?.endsWith(MISSING)) return { title: step.said, place: place(step.file), said: "" };
+  if (step.state === "dtype") return { title: `${step.function} ${step.said}`, place: place(step.file), said: "" };
+  if (step.returned_nothing) return { title: step.said, place: place(step.file), said: "" };
   return { title: `${step.function} raised`, place: place(step.file), said: typed + step.said };
 }
 
@@ -114,22 +111,21 @@ export function banners(steps) {
   return told;
 }
 
-// What no picture shows: they are in double precision, without padding, and call nothing twice.
-const UNSEEN = /precision|float32|dtype|padd|\bkeep\b|device|in place|caller's|at random|dropout|ValueError|graph|first call|each shape|contiguous|gradients are NaN|no key|without a key/;
-const OVERFLOW = /overflow|raw scores/;
-const ROWS = /tensor|everything|quer|rows|axis|slice|each/;
-
-// Whether a picture shows this mistake: true, false, or a sentence on where it would.
+// Whether a picture shows this mistake: true, false, or a sentence on where it would. The mistake
+// says what it shows in: see `shows` in attention_katas/authoring/mistakes.py.
 function shows(found, step, panel) {
-  if (/graph/.test(found.says) && step.gradient === false) return true;
-  if (UNSEEN.test(found.says)) return false;
-  const fits = OVERFLOW.test(found.says) && step.state === "yours" && step.finite !== false;
-  if (!fits && (FAILED.has(step.state) || (step.state === "yours" && !step.alone))) return true;
+  if (found.shows === "gradient") return step.gradient === false;
+  if (found.shows === "nothing") return false;
+  // Finite numbers have not overflowed: something else is behind them.
+  const finite = found.shows === "overflow" && step.state === "yours" && step.finite !== false;
+  if (!finite && (FAILED.has(step.state) || (step.state === "yours" && !step.alone))) return true;
   if (panel !== "lookup") return false;
-  if (OVERFLOW.test(found.says)) return "It does not show at this place: go far out, with d_k 512, without the division, at temperature 0.1.";
-  if (ROWS.test(found.says)) return "Here there is one row, so it does not show: look at picture 3.";
+  if (found.shows === "overflow") return "It does not show at this place: go far out, with d_k 512, without the division, at temperature 0.1.";
+  if (found.shows === "rows") return "Here there is one row, so it does not show: look at picture 3.";
   return false;
 }
+
+const drawable = (found) => found.shows !== "nothing" && found.shows !== "gradient";
 
 // The judge's diagnoses of what a picture calls, by name: {boxes, rest}. An answer that is off
 // because of earlier work brings the diagnosis of that work.
@@ -141,10 +137,10 @@ export function tutor(hub, steps, title, panel) {
     const id = `${found.file} ${found.function} ${found.id || found.says}`;
     if (boxes.has(id)) return;
     boxes.set(id, h("div.tutor", { role: "note", "aria-label": `the judge on ${found.function}, beside ${title}`, "data-id": found.id, "data-says": `${found.function} ${found.says}` },
-      h("p.says", h("code", found.function), " ", found.says, found.symptoms?.length ? ":" : ""),
-      found.symptoms?.length ? h("ul", found.symptoms.map((one) => h("li", one))) : null,
+      h("p.says", h("code", found.function), found.symptoms.length ? ": " : " ", found.says),
+      found.symptoms.length ? h("ul", found.symptoms.map((one) => h("li", one))) : null,
       extra ? h("p.elsewhere", extra) : null,
-      found.ask ? h("p", found.ask) : null,
+      found.question ? h("p", found.question) : null,
       found.hint ? h("p.fine", "a nudge: ", h("code.command", found.hint)) : null));
   };
   const later = (found) => found.id && rest.set(`${found.function} ${found.says}`, found);
@@ -155,18 +151,17 @@ export function tutor(hub, steps, title, panel) {
     for (const found of verdict.diagnoses || []) {
       const mine = called.filter((one) => one.function === found.function);
       const step = mine.find((one) => one.state !== "yours" || !one.alone) || mine[0];
-      const too = (found.symptoms || []).map((one) => EARLIER.exec(one)?.[1]).find(Boolean);
       if (!step) later(found);
-      else if (found.blames) {
+      else if (found.blames.length) {
         if (step.state === "yours" && step.alone) continue;
-        const origin = found.blames.split(" and ").flatMap((blame) => all.filter((one) => one.function === blame && !one.blames));
-        const seen = origin.filter((one) => !UNSEEN.test(one.says));
+        const origin = found.blames.flatMap((blame) => all.filter((one) => one.function === blame && !one.blames.length));
+        const seen = origin.filter(drawable);
         seen.forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${found.function} is off because of it.`));
         if (!origin.length) put(found);
       } else {
         const how = shows(found, step, panel);
         // What it is built on comes first.
-        if (how && too) all.filter((one) => too.split(" and ").includes(one.function) && one.id && !UNSEEN.test(one.says)).forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${found.function} is built on it.`));
+        if (how) all.filter((one) => found.also_wrong.includes(one.function) && one.id && drawable(one)).forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${found.function} is built on it.`));
         if (how) put(found, how === true ? "" : how);
         else later(found);
       }

@@ -23,7 +23,6 @@ export function page(model, root, host = document.documentElement) {
   announce.live = root.querySelector(".live");
   const main = root.querySelector("main");
   const status = root.querySelector(".status");
-  fill(root.querySelector("nav"), Object.entries(NAMES).map(([id, name]) => h("a", { href: `#${id}` }, name)));
   const line = h("span.connection", { role: "status" });
   const dots = h("span.dots");
   const switcher = button("", () => {
@@ -79,10 +78,14 @@ export function page(model, root, host = document.documentElement) {
     fill(root.querySelector(".legend"), hub.live
       ? [key("mine", "yours"), key("tick", "the reference"), key("theirs", "the reference, where yours is not there")]
       : [key("theirs", "the reference")]);
-    for (const [name, panel] of Object.entries(PANELS)) {
+    const panels = hub.panels || Object.keys(PANELS).map((name) => ({ name }));
+    fill(root.querySelector("nav"), panels.map(({ name, title }) => h("a", { href: `#${name}` }, title || NAMES[name])));
+    for (const { name, script } of panels) {
       const el = h("section", { "data-panel": name });
       main.append(el);
-      panel.render({ model: hub, el });
+      // A picture that a pack brings is a module of its own.
+      if (script) import("./" + script).then((panel) => panel.default.render({ model: hub, el }));
+      else PANELS[name].render({ model: hub, el });
     }
     if (hub.live) {
       const el = h("section");

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from xml.etree import ElementTree as xml
 
 from attention_katas.render.formats import RunFormat
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 # What XML 1.0 cannot hold, and the control characters that it can.
 _UNHOLDABLE = re.compile("[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One test case: a check, or a verdict without checks."""
+
+    title: str
+    outcome: str
+    message: str
+    seconds: float = 0.0
 
 
 def render(
@@ -28,32 +40,35 @@ def render(
 
 def _suite(root: xml.Element, verdict: v.Verdict, more: Mapping[str, str]) -> None:
     # A verdict without checks (broken, not started) is one case, so that it cannot go unseen.
-    checks = verdict.checks or [
-        v.Check("verdict", verdict.outcome, verdict.outcome, message=verdict.message)
+    cases = [
+        _Case(check.title, check.outcome, words.check(check), check.seconds)
+        for check in verdict.checks
     ]
+    cases = cases or [_Case(verdict.outcome, verdict.outcome, words.verdict(verdict))]
     suite = xml.SubElement(root, "testsuite", name=verdict.kata, time=f"{verdict.seconds:.3f}")
     properties = xml.SubElement(suite, "properties")
     facts = {"outcome": verdict.outcome, "seed": str(verdict.seed), "device": verdict.device}
-    facts |= {"locks": ", ".join(verdict.locks)} if verdict.locks else {}
-    causes = [cause.id for found in verdict.diagnoses for cause in found.causes]
+    if verdict.restrictions:
+        facts["restrictions"] = ", ".join(verdict.restrictions)
+    causes = [cause.id for diagnosis in verdict.diagnoses for cause in diagnosis.causes]
     facts |= {"diagnosis": ", ".join(causes)} if causes else {}
     for name, value in {**facts, **more, **verdict.versions}.items():
         xml.SubElement(properties, "property", name=name, value=_text(value))
-    counts = {"tests": len(checks), "failures": 0, "errors": 0, "skipped": 0}
-    for check in checks:
-        case = xml.SubElement(
+    counts = {"tests": len(cases), "failures": 0, "errors": 0, "skipped": 0}
+    for case in cases:
+        element = xml.SubElement(
             suite,
             "testcase",
             classname=verdict.kata,
-            name=_text(check.title),
-            time=f"{check.seconds:.3f}",
+            name=_text(case.title),
+            time=f"{case.seconds:.3f}",
         )
-        kind = _kind(check.outcome)
+        kind = _kind(case.outcome)
         if kind:
             counts[{"failure": "failures", "error": "errors"}.get(kind, kind)] += 1
-            said = xml.SubElement(case, kind, message=_text(check.message or check.outcome))
+            failure = xml.SubElement(element, kind, message=_text(case.message or case.outcome))
             if kind != "skipped":
-                said.set("type", check.outcome)
+                failure.set("type", case.outcome)
     for name, count in counts.items():
         suite.set(name, str(count))
 

@@ -1,7 +1,7 @@
 """What a learner process may not do: one module for each lock, put on in this order.
 
 The order matters: descriptors first, then the session and its limits, then the file system, and
-last the system calls that the others needed. Each `put_on` returns the name of its lock when it
+last the system calls that the others needed. Each `apply` returns the name of its lock when it
 holds and "" when this system has no such lock, so that a verdict can say which were on.
 """
 

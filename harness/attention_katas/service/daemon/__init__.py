@@ -1,6 +1,5 @@
-"""The daemon: a judge that stays warm between one save and the next.
+"""The daemon: a judge that stays warm between one save and the next (Linux).
 
-`bench` is what asks for verdicts: it knows where they come from. On Linux that is a background
-process (`server`), reached through a private socket (`address`, `client`) and started when it is
-not there; elsewhere, and where nothing may be left behind, a judge in this process.
+`address` says where it is, `control` starts, asks and stops it, `client` is the judge service that
+uses it, `process` is how it begins, `server` what it does, and `fork` makes one verdict.
 """

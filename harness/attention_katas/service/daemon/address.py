@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attention_katas import __version__
-from attention_katas.packs.catalog import content_root
+from attention_katas.packs.catalog import Catalog, load_catalog
 
 PACKAGE = Path(__file__).resolve().parents[2]
 # Bytes of the folder's path. That of a socket may have 107, and the name takes up to 45: with the
@@ -61,16 +61,21 @@ class Address:
         return [Address(self.folder, *name.split("-", 1)) for name in sorted(names)]
 
 
-def address() -> Address | None:
-    """Where the daemon is, or would be; None where none can be."""
-    folder = _folder()
+def address(catalog: Catalog | None = None) -> Address | None:
+    """Where the daemon is, or would be; None where none can be.
+
+    catalog: the katas that it judges; None: those that it judges when no pack is named.
+    """
+    folder = private_folder()
     if folder is None:
         return None
-    family = _short(str(PACKAGE), sys.prefix, *_surroundings())
-    return Address(folder, family, _short(*_made_of()))
+    catalog = catalog or load_catalog()
+    named = (str(catalog.selection.only), *map(str, catalog.selection.folders))
+    family = _short(str(PACKAGE), sys.prefix, *named, *_surroundings())
+    return Address(folder, family, _short(*_made_of(catalog)))
 
 
-def _folder() -> Path | None:
+def private_folder() -> Path | None:
     """A folder that nobody else can enter. Made if need be; None if that cannot be had."""
     if sys.platform != "linux":
         return None
@@ -91,13 +96,13 @@ def _is_private(folder: Path) -> bool:
     return mine and not found.st_mode & 0o077 and os.access(folder, os.W_OK | os.X_OK)
 
 
-def _made_of() -> Iterator[str]:
+def _made_of(catalog: Catalog) -> Iterator[str]:
     """Everything that a verdict may depend on beside the submission."""
     yield __version__
     yield from (sys.prefix, sys.version, str(sys.flags.optimize), str(sys.flags.dev_mode))
-    root = content_root()
-    for folder in (PACKAGE, root / "katas", root / "reference"):
-        yield from _files(folder)
+    yield from _files(PACKAGE)
+    for pack in catalog.packs:
+        yield pack.digest
     found = importlib.util.find_spec("torch")
     if found is not None and found.origin is not None:
         # What is installed beside it changes the time of the folder that holds them all.

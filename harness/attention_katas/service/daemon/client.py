@@ -1,230 +1,193 @@
-"""Asking the daemon, and starting it. Nothing here imports torch.
-
-Whatever goes wrong with a daemon, the answer is None, and the verdict is made without one.
-"""
+"""The judge service that asks the daemon, and judges in this process when that fails."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 
-from attention_katas.packs.catalog import Catalog, content_root
+from attention_katas.packs.catalog import Kata
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import frames
 from attention_katas.service import rpc
-from attention_katas.service.daemon.address import Address, address
+from attention_katas.service.daemon import control
+from attention_katas.service.daemon.address import Address
+from attention_katas.service.judge_service import Cancelled
+from attention_katas.service.local import Local
+from attention_katas.service.messages import Busy, Hold, Judged, Started, request_of
 from attention_katas.verdict import data as v
 
-SWITCH = "KATA_COLD"
-IDLE_SECONDS = 15 * 60.0
-# Until a daemon must have taken a request. One that has only just begun is slow to.
-ACCEPT_SECONDS = 6.0
+START_SECONDS = 30.0
+RETRY_SECONDS = 2.0
 # A fork says every second that it is at work. One that is silent for so long has been stopped.
 SILENT_SECONDS = 12.0
-BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1])['path']; "
-BOOT += "from attention_katas.service.daemon import process; process.main(sys.argv[1])"
 
 
-def why_not() -> str:
-    """Why no daemon is used or left behind here, in words; "" if one may be."""
-    if sys.platform != "linux":
-        return "a daemon forks for every verdict, which only Linux can do safely"
-    if os.environ.get(SWITCH, "") not in ("", "0"):
-        return f"{SWITCH} is set"
-    if os.environ.get("CI", "") not in ("", "0", "false"):
-        return "CI is set"
-    if _cpu_limit():
-        return "the processor time of this shell is limited, and would be that of the daemon"
-    if address() is None:
-        return "there is no private folder for its socket"
-    return ""
+class Daemon:
+    """A judge service by the daemon of this installation.
 
+    Whatever goes wrong with the daemon, `judge` falls back to a judge in this process.
+    """
 
-def _cpu_limit() -> bool:
-    import resource
-
-    return resource.getrlimit(resource.RLIMIT_CPU) != (resource.RLIM_INFINITY,) * 2
-
-
-class Client:
-    """Asks the daemon at one address."""
-
-    def __init__(self, where: Address, device: str = "auto") -> None:
-        self.where, self.device = where, device
-
-    def judge(
+    def __init__(
         self,
-        submission: Submission,
-        seed: int | None = None,
+        where: Address,
+        local: Local,
+        device: str = "auto",
+        *,
+        patient: bool = True,
         meanwhile: Callable[[], object] = lambda: None,
-    ) -> v.Verdict | None:
-        """The daemon's verdict; None if it has none to give.
+    ) -> None:
+        """patient: start the daemon and wait for it when there is none, for a caller that judges
+        again and again. Otherwise judge in this process, and start the daemon at `close`.
 
-        meanwhile: what is to be done anyway while the daemon is at work.
+        meanwhile: is called while the daemon judges.
         """
-        line = connect(self.where)
-        return judge(line, submission, seed, self.device, meanwhile) if line else None
+        self._where, self._local, self._device = where, local, device
+        self._patient, self._meanwhile = patient, meanwhile
+        self._packs = local.catalog.selection
+        self._connection: socket.socket | None = None
+        self._hold_connection: socket.socket | None = None
+        self._turn = 0
+        self._closed = False
+        self._fell_back = False
 
-    def start(self) -> None:
-        """Leave a daemon behind for the next time."""
-        start(self.where)
+    def judge(self, submission: Submission, seed: int | None = None) -> v.Verdict:
+        verdict = None
+        if self._patient or not self._fell_back:
+            verdict = self._judge_by_daemon(submission, seed)
+        if verdict is None:  # the one place that falls back
+            verdict = self._local.judge(submission, seed)
+            self._fell_back = True
+        return verdict
+
+    def _judge_by_daemon(self, submission: Submission, seed: int | None) -> v.Verdict | None:
+        """The daemon's verdict; None if it has none, for whatever reason. Raises Cancelled."""
+        turn = self._turn
+        for _ in range(2 if self._patient else 1):
+            connection = self._connection = self._connect(turn)
+            if connection is None:
+                return None
+            if self._patient:
+                self._hold(submission.kata)
+            verdict = exchange(connection, submission, seed, self._device, self._meanwhile)
+            if turn != self._turn:
+                raise Cancelled
+            if verdict is not None:
+                return verdict
+        return None
+
+    def _connect(self, turn: int) -> socket.socket | None:
+        """A connection to the daemon; a patient one starts it first. Raises Cancelled."""
+        if not self._patient:
+            return control.connect(self._where)
+        deadline, next_start = time.monotonic() + START_SECONDS, 0.0
+        while time.monotonic() < deadline and not self._closed:
+            if turn != self._turn:
+                raise Cancelled
+            connection = control.connect(self._where)
+            if connection is not None:
+                return connection
+            if time.monotonic() >= next_start:  # more than once: an ending one may be in the way
+                control.start(self._where, packs=self._packs)
+                next_start = time.monotonic() + RETRY_SECONDS
+            time.sleep(0.05)
+        return None
+
+    def cancel(self) -> None:
+        self._turn += 1
+        connection = self._connection
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)  # the fork that judges sees it, and ends
+        self._local.cancel()
+
+    def expect(self, kata: Kata) -> None:
+        connection = self._connect(self._turn)
+        if connection is not None:
+            connection.close()
+            self._hold(kata)
+
+    def _hold(self, kata: Kata) -> None:
+        """Tell the daemon which kata comes next, on a connection that keeps it from going idle."""
+        for _ in range(2):
+            self._hold_connection = self._hold_connection or control.connect(self._where)
+            if self._hold_connection is None:
+                return
+            try:
+                rpc.send(self._hold_connection, Hold(kata.name))
+                return
+            except OSError:  # the daemon at its other end has been replaced
+                self._hold_connection.close()
+                self._hold_connection = None
+
+    def close(self) -> None:
+        self._closed = True
+        self.cancel()
+        if self._hold_connection is not None:
+            self._hold_connection.close()
+        self._local.close()
+        if self._fell_back and not self._patient and self._local.device == "cpu":
+            control.start(self._where, packs=self._packs)
 
 
-def for_katas(catalog: Catalog, device: str) -> Client | None:
-    """The client to use for these katas on this device, if a daemon may be used at all."""
-    where = None if why_not() else address()
-    ours = catalog.folder == content_root() / "katas"
-    return Client(where, device) if where and ours and device in ("auto", "cpu") else None
-
-
-def connect(where: Address) -> socket.socket | None:
-    """A line to the daemon, if it runs and is ours."""
-    line = socket.socket(socket.AF_UNIX)
-    line.settimeout(ACCEPT_SECONDS)
-    try:
-        line.connect(os.fspath(where.socket))
-        if rpc.is_own(line):
-            return line
-    except OSError:
-        pass
-    line.close()
-    return None
-
-
-def judge(
-    line: socket.socket,
+def exchange(
+    connection: socket.socket,
     submission: Submission,
     seed: int | None,
-    device: str,
+    device: str = "auto",
     meanwhile: Callable[[], object] = lambda: None,
 ) -> v.Verdict | None:
-    """The daemon's verdict; None if it has none to give. The line is used up.
+    """The verdict of the daemon at the other end; None if it has none. Closes the connection.
 
-    One that does not even take the request is ended.
+    A daemon that does not even take the request is killed.
     """
-    with contextlib.closing(line), _ended_with_us() as fork:
+    with contextlib.closing(connection), _killed_at_exit() as forks:
         try:
-            asked = {"do": "judge", **submission.to_dict(), "seed": seed, "device": device}
-            rpc.send(line, asked)
-            taken = rpc.receive(line)
+            rpc.send(connection, request_of(submission, seed, device))
+            answer = rpc.receive(connection)
         except TimeoutError:
             with contextlib.suppress(OSError):
-                os.kill(rpc.peer(line)[0], signal.SIGKILL)
+                os.kill(rpc.peer(connection)[0], signal.SIGKILL)
             return None
         except (OSError, rpc.Garbled, frames.BadFrame):
             return None
-        if taken is None or not isinstance(taken.get("taken"), int):
+        if answer is None or not isinstance(answer[0], Started):
             return None
-        fork.append(taken["taken"])
-        line.settimeout(SILENT_SECONDS)
+        forks.append(answer[0].pid)
+        connection.settimeout(SILENT_SECONDS)
         meanwhile()
-        try:
-            while (answer := rpc.receive(line)) and "busy" in answer:
-                continue
-            verdict = v.from_dict(answer["verdict"]) if answer else None
-        except (OSError, rpc.Garbled, KeyError, TypeError):
-            return None
-        fork.clear()  # it ends by itself
+        verdict = _wait_for_verdict(connection)
+        if verdict is not None:
+            verdict.file = submission.file
+            forks.clear()  # it ends by itself
         return verdict
 
 
-@contextlib.contextmanager
-def _ended_with_us() -> Iterator[list[int]]:
-    """The fork that judges for us, if it has not done so when we are through with it: end it.
-
-    It ends when we hang up, unless somebody has stopped it.
-    """
-    forks: list[int] = []
+def _wait_for_verdict(connection: socket.socket) -> v.Verdict | None:
     try:
-        yield forks
-    finally:
-        for pid in forks:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def ask(where: Address, what: str) -> rpc.Message | None:
-    """The daemon's answer to a question about itself; None if there is none."""
-    line = connect(where)
-    if line is None:
-        return None
-    with contextlib.closing(line), contextlib.suppress(OSError, rpc.Garbled):
-        rpc.send(line, {"do": what})
-        return rpc.receive(line)
+        while (answer := rpc.receive(connection)) and isinstance(answer[0], Busy):
+            continue
+        if answer and isinstance(answer[0], Judged):
+            return rpc.decode_verdict(answer[1])
+    except (OSError, rpc.Garbled):
+        pass
     return None
 
 
-def start(where: Address, idle_seconds: float = IDLE_SECONDS) -> None:
-    """Leave a daemon behind, in place of older ones. It takes some seconds to be ready."""
-    from attention_katas.sandbox.worker import ONE_THREAD
+@contextlib.contextmanager
+def _killed_at_exit() -> Iterator[list[int]]:
+    """A list of processes that are killed at the end.
 
-    stop_others(where)
-    told = {
-        "path": sys.path,
-        "folder": os.fspath(where.folder),
-        "family": where.family,
-        "key": where.key,
-        "idle_seconds": idle_seconds,
-    }
-    optimised = ["-O"] * sys.flags.optimize
-    with contextlib.suppress(OSError):
-        process = subprocess.Popen(
-            [sys.executable, *optimised, "-B", "-c", BOOT, json.dumps(told)],
-            cwd="/",
-            env={**os.environ, **ONE_THREAD},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        process.returncode = 0  # not ours to wait for: it outlives us
-
-
-def stop_others(where: Address) -> None:
-    """End the daemons of what was installed here before, and clear away what they left."""
-    for older in where.others():
-        if ask(older, "stop") is None and not is_held(older):
-            for left in (older.socket, older.lock):
-                with contextlib.suppress(OSError):
-                    left.unlink()
-
-
-def is_held(where: Address) -> bool:
-    """Whether there is a process that is the daemon of this address, or about to be."""
-    import fcntl
-
+    A fork ends by itself when its client hangs up, unless somebody has stopped it.
+    """
+    pids: list[int] = []
     try:
-        with open(where.lock, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
-
-
-def stop(where: Address, seconds: float = 5.0) -> bool:
-    """End the daemon, and those of other versions and environments; whether there was one."""
-    answers = [ask(each, "stop") for each in where.all()]
-    pids = [answer["stopped"] for answer in answers if answer and "stopped" in answer]
-    until = time.monotonic() + seconds
-    while any(map(_lives, pids)) and time.monotonic() < until:
-        time.sleep(0.01)
-    return bool(pids)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
+        yield pids
+    finally:
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)

@@ -9,11 +9,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from attention_katas.packs.catalog import Selection
 from attention_katas.service.daemon.address import Address
 
 
 @contextlib.contextmanager
-def _only_one(address: Address) -> Iterator[bool]:
+def _locked(address: Address) -> Iterator[bool]:
     """Whether this process is the one that may be the daemon of this address."""
     with open(address.lock, "a+", encoding="ascii") as file:
         try:
@@ -27,12 +28,13 @@ def _only_one(address: Address) -> Iterator[bool]:
         yield True
 
 
-def main(told: str) -> None:
-    """told: JSON with the parts of the address and `idle_seconds`."""
-    found = json.loads(told)
-    address = Address(Path(found["folder"]), found["family"], found["key"])
-    with _only_one(address) as alone:
-        if alone:
+def main(text: str) -> None:
+    """text: JSON with the parts of the address, `idle_seconds`, and the packs that are named."""
+    arguments = json.loads(text)
+    address = Address(Path(arguments["folder"]), arguments["family"], arguments["key"])
+    with _locked(address) as is_alone:
+        if is_alone:
             from attention_katas.service.daemon import server
 
-            server.run(address, found["idle_seconds"])
+            packs = Selection(tuple(map(Path, arguments["packs"])), arguments["only"])
+            server.run(address, arguments["idle_seconds"], packs)

@@ -1,4 +1,6 @@
-"""Past one machine: judging by workers of a Dask cluster. Nothing else of ours knows Dask.
+"""The judge service of a class past one machine: workers of a Dask cluster.
+
+No other module knows Dask.
 
 A worker announces which versions it judges with, as a resource in Dask's words, and one place for
 a task; a task asks for such a place. So no worker of other versions judges, none takes two tasks at
@@ -7,21 +9,31 @@ a time, and one that comes late is used.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ipaddress
+import itertools
 import logging
 import os
 import re
+import secrets
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Executor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import CouldNotGrade, KataError
-from attention_katas.grading import VARIABLE, engine, entries, worker
+from attention_katas.packs.catalog import Kata
+from attention_katas.packs.submission import Submission
+from attention_katas.service import many, messages, rpc
+from attention_katas.service.judge_process import Answer, JudgeProcesses
+from attention_katas.service.judge_service import Cancelled, Task
+from attention_katas.service.pool import try_out
+from attention_katas.service.settings import SECRET_VARIABLE, Settings, settings_from
+from attention_katas.verdict import data as v
 
 LOCAL = "local"
 LOCAL_WORKERS = 2
@@ -34,8 +46,11 @@ QUIET_SECONDS = 60.0
 AGAIN = "the same command once more: it goes on where it stopped"
 PAGE = "docs/cluster.md shows how"
 
-Tell = Callable[[str, str], None]
-Place = tuple[Executor, Callable[[entries.Task], str], Callable[[], int], Callable[[Any], str]]
+# Hears of trouble that may pass: what it is, and what to do about it.
+Report = Callable[[str, str], None]
+
+_processes = JudgeProcesses()
+atexit.register(_processes.kill_all)
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,7 @@ class Keys:
 
 def fitness() -> str:
     """What a worker must have to judge for us, in one word."""
-    return "/".join(word for pair in entries.judges().items() for word in pair)
+    return "/".join(word for pair in messages.judging_versions().items() for word in pair)
 
 
 def checked(address: str) -> str:
@@ -78,52 +93,119 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-@contextlib.contextmanager
-def opened(
-    address: str, keys: Keys, settings: engine.Settings, tell: Tell = lambda said, step: None
-) -> Iterator[Place]:
-    """The cluster at an address, or one of this machine for as long as it is used.
+class Cluster:
+    """Workers of the cluster at an address, or of one of this machine ("local").
 
-    Yields what `engine.judged` needs: the executor, how a task is written down, how many workers
-    there are, and what an exception says about a lost task. tell: hears of trouble that may pass.
-    Raises CouldNotGrade when the scheduler is lost.
+    It is connected to with the first submission.
     """
-    if settings.weak:
-        raise KataError(
-            "without all locks, code that is graded could reach the scheduler and run programs",
-            "without --scheduler, or without --allow-weak-sandbox",
-        )
-    _dask()
-    with contextlib.ExitStack() as stack:
-        if address == LOCAL:
-            address, security = stack.enter_context(_local(settings.workers))
-        else:
-            security = _security(checked(address), keys, "client")
-        client = stack.enter_context(_client(address, security))
-        watch = _Watch(client, tell)
-        stack.callback(watch.stop)
-        watch.start()
-        executor = client.get_executor(pure=False, resources={fitness(): 1})
+
+    def __init__(
+        self,
+        address: str,
+        keys: Keys,
+        settings: Settings,
+        report: Report = lambda message, next_step: None,
+    ) -> None:
+        """Raises KataError for settings under which code that is graded could reach the cluster."""
+        if settings.weak:
+            raise KataError(
+                "without all locks, code that is graded could reach the scheduler and run programs",
+                "without --scheduler, or without --allow-weak-sandbox",
+            )
+        self._address, self._keys, self._settings = address, keys, settings
+        self._report = report
+        self._stack = contextlib.ExitStack()
+        self._workers: many.Workers | None = None
+        self._client: Any = None
+        self._futures: set[Future[Any]] = set()
+        self._turn = 0
+
+    def judge_all(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, v.Verdict]]:
+        source = iter(tasks)
+        first = next(source, None)
+        if first is None:
+            return
+        workers = self.connect()
         try:
-            yield executor, lambda task: engine.written(task, settings), watch.workers, _lost
+            yield from many.judge_all(workers, itertools.chain([first], source))
         except (CancelledError, OSError, RuntimeError) as error:
-            if not isinstance(error, CancelledError) and client.status == "running":
+            if not isinstance(error, CancelledError) and self._client.status == "running":
                 raise
-            said = f"the scheduler {address} was lost; the ledger keeps what is done"
-            raise CouldNotGrade(said, AGAIN) from None
-        finally:
-            with contextlib.suppress(Exception):
-                executor.shutdown(wait=False)
+            message = f"the scheduler {self._address} was lost; the ledger keeps what is done"
+            raise CouldNotGrade(message, AGAIN) from None
+
+    def connect(self) -> many.Workers:
+        """The workers, connected to at the first call. Raises KataError if that fails."""
+        if self._workers is None:
+            _dask()
+            if self._address == LOCAL:
+                self._address, security = self._stack.enter_context(_local(self._settings.workers))
+            else:
+                security = _security(checked(self._address), self._keys, "client")
+            self._client = self._stack.enter_context(_client(self._address, security))
+            watch = _WorkerWatch(self._client, self._report)
+            self._stack.callback(watch.stop)
+            watch.start()
+            executor = self._client.get_executor(pure=False, resources={fitness(): 1})
+            self._stack.callback(_shut_down, executor)
+            self._workers = many.Workers(
+                lambda request: self._submit(executor, request), watch.workers, _answer, AHEAD
+            )
+        return self._workers
+
+    def _submit(self, executor: Any, request: bytes) -> Future[Any]:
+        future: Future[Any] = executor.submit(judge_request, self._settings.to_json(), request)
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        return future
+
+    def judge(self, submission: Submission, seed: int | None = None) -> v.Verdict:
+        turn = self._turn
+        task = Task("", submission, secrets.randbelow(1_000_000) if seed is None else seed)
+        try:
+            ((_, verdict),) = self.judge_all([task])
+        except CouldNotGrade:
+            if turn == self._turn:
+                raise
+            raise Cancelled from None
+        if turn != self._turn:
+            raise Cancelled
+        return verdict
+
+    def cancel(self) -> None:
+        """What a worker has begun it finishes; its verdict is dropped."""
+        self._turn += 1
+        for future in list(self._futures):
+            future.cancel()
+
+    def expect(self, kata: Kata) -> None:
+        """Every worker knows all katas: nothing is left to prepare."""
+
+    def close(self) -> None:
+        self._stack.close()
+        self._workers = None
 
 
-def _lost(error: BaseException) -> str:
+def _shut_down(executor: Any) -> None:
+    with contextlib.suppress(Exception):  # the scheduler may be lost
+        executor.shutdown(wait=False)
+
+
+def _answer(future: Future[bytes]) -> Answer:
+    """The answer of a future that is done. A lost worker is Refused with the code LOST."""
     from distributed.scheduler import KilledWorker
 
-    if isinstance(error, CancelledError):
-        return ""
-    if isinstance(error, KilledWorker):
-        return f"{error.allowed_failures + 1} workers were lost over it"
-    return f"the worker failed: {type(error).__name__}: {error}"[:300]
+    try:
+        frame = future.result()
+    except CancelledError:
+        raise
+    except KilledWorker as error:
+        detail = f"{error.allowed_failures + 1} workers were lost over it"
+    except Exception as error:  # noqa: BLE001 - whatever ends a worker of Dask
+        detail = f"the worker failed: {type(error).__name__}: {error}"[:300]
+    else:
+        return rpc.split(frame)
+    return messages.Refused(messages.LOST, detail=detail), b""
 
 
 def _dask() -> None:
@@ -218,20 +300,20 @@ def _local(workers: int) -> Iterator[tuple[str, Any]]:
 @contextlib.contextmanager
 def _without_secret() -> Iterator[None]:
     """Workers that start meanwhile do not inherit it."""
-    secret = os.environ.pop(VARIABLE, None)
+    secret = os.environ.pop(SECRET_VARIABLE, None)
     try:
         yield
     finally:
         if secret is not None:
-            os.environ[VARIABLE] = secret
+            os.environ[SECRET_VARIABLE] = secret
 
 
-class _Watch(threading.Thread):
-    """Knows which workers there are, and tells when none can be used."""
+class _WorkerWatch(threading.Thread):
+    """Knows which workers there are, and reports when none can be used."""
 
-    def __init__(self, client: Any, tell: Tell) -> None:
+    def __init__(self, client: Any, report: Report) -> None:
         super().__init__(daemon=True)
-        self._client, self._tell = client, tell
+        self._client, self._report = client, report
         self._wanted = fitness()
         self._over = threading.Event()
         self._fit = 0
@@ -252,25 +334,31 @@ class _Watch(threading.Thread):
         self.join(5)
 
     def _look(self) -> None:
-        found = self._client.scheduler_info(n_workers=-1)["workers"]
-        self._fit = sum(self._wanted in one["resources"] for one in found.values())
-        for address, one in found.items():
-            if self._wanted not in one["resources"] and address not in self._unfit:
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        self._fit = sum(self._wanted in worker["resources"] for worker in workers.values())
+        for address, worker in workers.items():
+            if self._wanted not in worker["resources"] and address not in self._unfit:
                 self._unfit.add(address)
-                there = (
-                    ", ".join(one["resources"]) or "no versions (was it not kata that began it?)"
-                )
-                self._tell(
-                    f"worker {address} is not used: it has {there}, and here is {self._wanted}",
+                resources = ", ".join(worker["resources"])
+                has = resources or "no versions (did kata start it?)"
+                self._report(
+                    f"worker {address} is not used: it has {has}, and here is {self._wanted}",
                     "the same versions there, then kata grade worker",
                 )
         before, self._dry = self._dry, 0.0 if self._fit else self._dry + LOOK_SECONDS
         if before < QUIET_SECONDS <= self._dry:
-            said = f"no worker that can be used for {QUIET_SECONDS:g} s; still waiting"
-            self._tell(said, "kata grade worker, with this scheduler's address, on some machine")
+            message = f"no worker that can be used for {QUIET_SECONDS:g} s; still waiting"
+            self._report(
+                message, "kata grade worker, with this scheduler's address, on some machine"
+            )
 
 
-# What runs elsewhere
+# What runs on other machines
+
+
+def judge_request(settings: str, request: bytes) -> bytes:
+    """In a worker: the answer to a request, both of them whole frames."""
+    return rpc.encode(*_processes.judge(settings_from(settings), request))
 
 
 def serve(address: str, keys: Keys) -> None:
@@ -295,8 +383,8 @@ def work(address: str, keys: Keys, workers: int, patience: float) -> None:
     _security_of_server(address, keys, "worker")
     from distributed.cli import dask_worker
 
-    os.environ.pop(VARIABLE, None)
-    worker.trial()
+    os.environ.pop(SECRET_VARIABLE, None)
+    try_out()
     options = ["--nworkers", str(workers), "--nthreads", "1", "--memory-limit", "0"]
     options += ["--resources", f"{fitness()}=1", "--preload", __name__]
     options += ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"]

@@ -1,0 +1,63 @@
+"""Packs that pip has installed: entry points of the group `attention_katas.packs`.
+
+    [project.entry-points."attention_katas.packs"]
+    my-pack = "my_package"           # the folder of the package is the pack
+    my-pack = "my_package:katas"     # or a folder in it
+
+A folder is looked up, never imported: to list a pack runs none of its code. The current folder is
+not searched, since it may be somebody's submission.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import re
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from attention_katas.errors import BadContent
+from attention_katas.packs.names import trusted_path
+
+GROUP = "attention_katas.packs"
+VALUE = re.compile(r"(?P<module>\w+(?:\.\w+)*)\s*(?::\s*(?P<inside>\w+(?:\.\w+)*))?")
+
+
+def entry_points() -> list[metadata.EntryPoint]:
+    """The entry points of packs, by name."""
+    found: dict[tuple[str, str], metadata.EntryPoint] = {}
+    for distribution in metadata.distributions(path=trusted_path()):
+        if GROUP not in (distribution.read_text("entry_points.txt") or ""):
+            continue
+        for entry in distribution.entry_points:
+            if entry.group == GROUP:
+                found.setdefault((entry.name, entry.value), entry)
+    return [found[key] for key in sorted(found)]
+
+
+def folder_of(entry: metadata.EntryPoint) -> Path:
+    """The folder that an entry point names. Raises BadContent when it names none."""
+    match = VALUE.fullmatch(entry.value)
+    if match is None:
+        raise BadContent(f"{entry.value!r} is not MODULE or MODULE:FOLDER")
+    top, *rest = match["module"].split(".")
+    folder = _package(top).joinpath(*rest, *(match["inside"] or "").split("."))
+    if not folder.is_dir():
+        raise BadContent(f"{entry.value!r} names no folder: {folder} is not there")
+    return folder
+
+
+def _package(name: str) -> Path:
+    """The folder of a top-level package, without importing it."""
+    spec = importlib.machinery.PathFinder.find_spec(name, trusted_path())
+    # An editable installation has a finder of its own.
+    for finder in sys.meta_path if spec is None else ():
+        look = getattr(finder, "find_spec", None)
+        if finder is not importlib.machinery.PathFinder and look is not None:
+            spec = spec or look(name, None)
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    if spec is None:
+        raise BadContent(f"there is no module {name!r}")
+    if not places:
+        raise BadContent(f"{name!r} is a module, not a package with a folder")
+    return Path(places[0])
