@@ -44,7 +44,7 @@ def judged(judge, catalog: Catalog, path: Path, seed: int = 0) -> Verdict:
     try:
         return judge.judge(submission(catalog, kata, path, siblings=path.parent), seed)
     except Unreadable as problem:
-        return Verdict(kata.name, BROKEN, message=problem.message)
+        return Verdict(kata.name, BROKEN, reason=problem.reason)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import pytest
 from attention_katas.judge import ban_check
 from attention_katas.packs.catalog import load_catalog
 from attention_katas.sandbox import bans
+from attention_katas.verdict import words
 
 
 def test_a_kata_bans_only_its_own(submit):
@@ -19,8 +20,8 @@ def test_a_kata_bans_only_its_own(submit):
 def test_the_message_teaches(submit):
     source = "import torch\n\ndef softmax(x, dim=-1):\n    return torch.softmax(x, dim)\n"
     check = submit("softmax", source).first_failure
-    assert "torch.softmax is switched off here" in check.message
-    assert "by hand" in check.message
+    assert "torch.softmax is switched off here" in words.check(check)
+    assert "by hand" in words.check(check)
     assert check.evidence.raised.where.line == 4
     assert check.evidence.raised.where.code == "    return torch.softmax(x, dim)"
 

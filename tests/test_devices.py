@@ -17,6 +17,7 @@ from attention_katas.errors import KataError
 from attention_katas.judge.judge import Judge
 from attention_katas.packs.submission import submission
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 
 class WithoutFloat64(devices.Device):
@@ -48,7 +49,7 @@ def test_no_kata_needs_float64(catalog, judge_without_float64, name):
     kata = catalog[name]
     for seed in range(3):
         verdict = judge_without_float64.judge(submission(catalog, kata, kata.reference), seed)
-        assert verdict.outcome == v.PASSED, f"{verdict.message} (seed {seed})"
+        assert verdict.outcome == v.PASSED, f"{words.verdict(verdict)} (seed {seed})"
 
 
 def test_nothing_wrong_passes_without_float64(catalog, judge_without_float64):

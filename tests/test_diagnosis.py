@@ -16,6 +16,7 @@ from attention_katas.packs.catalog import content_root
 from attention_katas.render import terminal
 from attention_katas.render.formats import json as report
 from attention_katas.verdict import data as v
+from attention_katas.verdict import symptoms, words
 from tests.conftest import submission_of
 
 REFERENCE = content_root() / "reference"
@@ -138,7 +139,7 @@ def test_another_convention_is_no_mistake(submit):
     kind, ids = told(verdict, "causal_mask")
     assert (kind, ids) == (v.CONVENTION, ["bottom-right"])
     cause = verdict.diagnoses[0].causes[0]
-    assert cause.ask.endswith(".")  # what the contract says, no question
+    assert cause.question.endswith(".")  # what the contract says, no question
     text = terminal.render([verdict], {"mask": verdict_kata(verdict)})
     assert "causal_mask follows another convention: it aligns the mask to the bottom right" in text
     assert "contract" in text
@@ -155,7 +156,7 @@ def test_what_nobody_has_catalogued_is_told_by_its_symptoms(submit):
     source += "    return e / (0.3 + e.sum(dim, True))\n"
     verdict = submit("softmax", source)
     kind, ids = told(verdict)
-    said = verdict.diagnoses[0].symptoms
+    said = [words.symptom(symptom) for symptom in verdict.diagnoses[0].symptoms]
     assert (kind, ids) == (v.SYMPTOMS, [])
     assert any("of the weights sums to 0." in text for text in said)
     assert any("5.47 times the weight" in text for text in said) or len(said) == diagnose.SYMPTOMS
@@ -166,7 +167,7 @@ def test_chance_is_told_as_such(submit):
     dropout += "    return torch.softmax_or(x) if False else x + torch.rand_like(x)\n"
     verdict = submit("softmax", dropout)
     assert told(verdict) == (v.SYMPTOMS, [])
-    assert "left to chance" in verdict.diagnoses[0].symptoms[0]
+    assert verdict.diagnoses[0].symptoms[0] == symptoms.OtherAnswerEachTime()
 
 
 def test_an_earlier_kata_is_to_blame(submit):
@@ -181,10 +182,10 @@ def test_an_earlier_kata_is_to_blame(submit):
     wrong = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(dim, keepdim=True)\n"
     verdict = submit("mask", mask, softmax=wrong)
     found = verdict.diagnoses[0]
-    assert (found.kind, found.file, found.blames) == (v.EARLIER_WORK, "softmax.py", "softmax")
-    assert verdict.next_step == "kata run softmax"
+    assert (found.kind, found.file, found.blames) == (v.EARLIER_WORK, "softmax.py", ["softmax"])
+    assert words.next_step(verdict) == "kata run softmax"
     text = terminal.render([verdict], {"mask": verdict_kata(verdict)})
-    assert "is not to blame, softmax is: with that right it answers" in " ".join(text.split())
+    assert "is not at fault, softmax is: once it is right, so is this" in " ".join(text.split())
 
 
 NAIVE = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(dim, keepdim=True)\n"
@@ -216,7 +217,7 @@ def test_two_earlier_katas_are_to_blame(submit):
     verdict = submit("cross-attention", CROSS, softmax=NAIVE, multihead=wrong)
     (found,) = verdict.diagnoses
     assert found.kind == v.EARLIER_WORK
-    assert set(found.blames.split(" and ")) == {"softmax", "multihead"}
+    assert set(found.blames) == {"softmax", "multihead"}
     assert found.causes == []
 
 
@@ -229,7 +230,7 @@ def test_an_earlier_function_of_the_same_file(submit):
     assert told(verdict, "causal_mask") == (v.MISTAKE, ["diagonal-forbidden"])
     for name in ("masked_weights", "scaled_dot_product_attention"):
         assert told(verdict, name) == (v.EARLIER_WORK, [])
-    assert {d.blames for d in verdict.diagnoses} == {"", "causal_mask"}
+    assert [d.blames for d in verdict.diagnoses] == [[], ["causal_mask"], ["causal_mask"]]
 
 
 def test_an_own_mistake_on_top_of_an_earlier_one(submit):
@@ -246,19 +247,24 @@ def test_an_own_mistake_on_top_of_an_earlier_one(submit):
     assert told(verdict, "masked_weights") == (v.MISTAKE, ["mask-after-softmax"])
     found = verdict.diagnoses[1]
     assert (found.at, found.yours, found.expected) == (None, None, None)
-    assert found.symptoms == ["causal_mask is wrong as well; see to that first"]
+    assert found.symptoms == [symptoms.AlsoWrong(("causal_mask",))]
 
 
 def test_several_are_wrong_as_well():
-    assert diagnose._besides(["a"]) == "a is wrong as well; see to that first"
-    assert diagnose._besides(["a", "b"]) == "a and b are wrong as well; see to them first"
-    assert diagnose._besides(["a", "b", "c"]).startswith("a, b and c are wrong")
+    def sentence(*names):
+        return words.symptom(symptoms.AlsoWrong(names))
+
+    assert sentence("a") == "a is wrong as well; fix that first"
+    assert sentence("a", "b") == "a and b are wrong as well; fix those first"
+    assert sentence("a", "b", "c").startswith("a, b and c are wrong")
 
 
 def test_an_exception_in_terms_of_axes(submit):
     verdict = submit("dot-product", "def attention_scores(q, k):\n    return q @ k\n")
     assert told(verdict) == (v.MISTAKE, ["no-transpose"])
-    assert "here 5 (d_k) met 4 (T_k)" in verdict.diagnoses[0].symptoms[0]
+    met = symptoms.InnerSizesDiffer(symptoms.Size(5, "d_k"), symptoms.Size(4, "T_k"))
+    assert verdict.diagnoses[0].symptoms[0] == met
+    assert "here they are 5 (d_k) and 4 (T_k)" in words.symptom(met)
 
 
 def test_right_code_is_blamed_for_nothing(catalog, judge):
@@ -293,7 +299,7 @@ def test_odd_answers_are_called_by_no_name(submit, what):
     assert verdict.outcome not in (v.PASSED, v.COULD_NOT_GRADE)
     for found in verdict.diagnoses:
         assert found.kind in (v.SYMPTOMS, v.NO_DIAGNOSIS)
-        assert not any("could not be looked for" in said for said in found.symptoms)
+        assert found.fault is None
 
 
 def test_code_that_hangs_only_for_the_diagnosis(submit):
@@ -315,7 +321,8 @@ def test_a_fault_of_ours_is_told_and_changes_no_verdict(submit, monkeypatch):
     verdict = submit("softmax", "def softmax(x, dim=-1):\n    return x\n")
     assert verdict.outcome == v.FAILED
     assert [d.kind for d in verdict.diagnoses] == [v.NO_DIAGNOSIS]
-    assert "ZeroDivisionError: oops" in verdict.diagnoses[0].symptoms[0]
+    assert verdict.diagnoses[0].fault == v.Fault("ZeroDivisionError", "oops")
+    assert "ZeroDivisionError: oops" in words.diagnosis(verdict.diagnoses[0])
 
 
 def test_ids_are_in_the_json(submit):
@@ -382,7 +389,7 @@ def test_an_acquittal_needs_every_answer(submit):
     )
     verdict = submit("mask", source, softmax=wrong)
     assert told(verdict, "masked_weights") == (v.MISTAKE, ["fill-too-weak"])
-    assert verdict.diagnoses[0].symptoms == ["softmax is wrong as well; see to that first"]
+    assert verdict.diagnoses[0].symptoms == [symptoms.AlsoWrong(("softmax",))]
 
 
 def test_zeros_are_no_mistake_of_thought(submit):

@@ -21,6 +21,7 @@ from attention_katas.sandbox import channel, frames, wire
 from attention_katas.sandbox.limits import Limits
 from attention_katas.sandbox.worker import Worker, WorkerDied
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from attention_katas.verdict.data import Verdict
 from tests.test_cli import RIGHT
 
@@ -172,7 +173,7 @@ def test_any_change_of_a_right_file_is_judged(judge, catalog, tmp_path):
         found = read_submission(catalog, catalog["softmax"], path)
         verdict = found if isinstance(found, Verdict) else judge.judge(found, 1)
         assert verdict.outcome in v.OUTCOMES
-        assert verdict.outcome != v.COULD_NOT_GRADE, f"{verdict.message}\n{text}"
+        assert verdict.outcome != v.COULD_NOT_GRADE, f"{words.verdict(verdict)}\n{text}"
         if verdict.outcome == v.PASSED:
             passed += 1
             again = [judge.judge(found, seed).outcome for seed in (2, 3)]

@@ -9,6 +9,7 @@ import pytest
 from attention_katas.sandbox import restrictions
 from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from tests.conftest import submission_of
 from tests.hostility import FILES, LIMITS, judged, left_behind, traces, wanted
 
@@ -34,12 +35,12 @@ def test_gets_its_outcome_and_leaves_nothing(guarded, catalog, path):
     lacking = [name for name in want.needs if name in restrictions.missing(verdict.locks)]
     if verdict.locks and lacking:
         pytest.skip(f"this system has no lock {lacking}")
-    told = f"{verdict.outcome}: {verdict.message}"
+    told = f"{verdict.outcome}: {words.verdict(verdict)}"
     assert verdict.outcome in want.outcomes, told
-    assert want.says in verdict.message
+    assert want.says in words.verdict(verdict)
     assert not any(left_behind(before).values()), left_behind(before)
     after = judge.judge(honest)
-    assert after.outcome == v.PASSED, after.message
+    assert after.outcome == v.PASSED, words.verdict(after)
     assert after.seconds < 30
 
 

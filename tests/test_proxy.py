@@ -9,6 +9,7 @@ import torch
 
 from attention_katas.judge.failures import CheckFailed
 from attention_katas.judge.proxy import RemoteSolution, Solution
+from attention_katas.verdict import words
 from tests.conftest import submission_of
 
 RIGHT = """
@@ -76,7 +77,7 @@ def test_earlier_katas_can_be_imported(submit):
         "from softmax import softmax\ndef attention_scores(q, k):\n    return softmax(q @ k.mT)\n"
     )
     broken = submit("dot-product", uses)
-    assert "No module named 'softmax'" in broken.message
+    assert "No module named 'softmax'" in words.verdict(broken)
     verdict = submit("dot-product", uses, softmax=RIGHT)
     assert verdict.outcome == "failed"
     assert verdict.first_failure.rung == "values"
@@ -88,7 +89,7 @@ def test_an_unwritten_earlier_kata_is_named(submit, catalog):
     )
     stub = catalog["softmax"].stub.read_text(encoding="utf-8")
     verdict = submit("dot-product", uses, softmax=stub)
-    assert "needs softmax from softmax.py, which is not written yet" in verdict.message
+    assert "needs softmax from softmax.py, which is not written yet" in words.verdict(verdict)
 
 
 def test_no_frame_of_ours_is_shown(judge, catalog):

@@ -21,6 +21,7 @@ from attention_katas.sandbox import restrictions, selftest
 from attention_katas.sandbox.restrictions import apply, landlock, seccomp, syscalls
 from attention_katas.sandbox.start import start_workers
 from attention_katas.service.local import hidden_paths, open_judge
+from attention_katas.verdict import words
 from tests.conftest import submission_of
 from tests.test_cli import RIGHT
 
@@ -264,13 +265,13 @@ def test_numbers_are_those_of_this_kernel(tmp_path):
 
 @linux
 def test_strict_refuses_when_a_lock_is_missing(catalog, monkeypatch, tmp_path):
-    monkeypatch.setattr(ban_check, "kept", lambda: tmp_path / "canaries.json")
+    monkeypatch.setattr(ban_check, "record_path", lambda: tmp_path / "canaries.json")
     monkeypatch.setattr(restrictions, "ALL", (*restrictions.ALL, "a lock of the future"))
     with open_judge(catalog, [catalog["softmax"]], strict=True) as judge:
         verdict = judge.judge(submission_of(catalog, "softmax", RIGHT))
     assert verdict.outcome == "could not grade"
-    assert "a lock of the future" in verdict.message
-    assert "--allow-weak-sandbox" in verdict.next_step
+    assert "a lock of the future" in words.verdict(verdict)
+    assert "--allow-weak-sandbox" in words.next_step(verdict)
 
 
 @linux
@@ -280,9 +281,9 @@ def test_strict_passes_with_all_locks_and_keeps_what_the_canary_said(
     if restrictions.missing(held(catalog)):
         pytest.skip("this system lacks locks")
     kept = tmp_path / "deep" / "canaries.json"
-    monkeypatch.setattr(ban_check, "kept", lambda: kept)
+    monkeypatch.setattr(ban_check, "record_path", lambda: kept)
     tried = []
-    monkeypatch.setattr(ban_check, "tried", spy(tried, ban_check.tried))
+    monkeypatch.setattr(ban_check, "attempt", spy(tried, ban_check.attempt))
     for expected in (True, False):
         tried.clear()
         with open_judge(catalog, [catalog["scale"]], strict=True) as judge:
@@ -317,7 +318,7 @@ def test_a_user_without_a_home(monkeypatch):
     for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", nowhere)
-    assert str(ban_check.kept()).startswith(os.devnull)
+    assert str(ban_check.record_path()).startswith(os.devnull)
 
 
 def test_doctor_knows_every_lock():
@@ -349,7 +350,7 @@ def test_an_open_route_is_our_fault(catalog, monkeypatch):
         right = catalog["scale"].reference.read_text(encoding="utf-8")
         verdict = judge.judge(submission_of(catalog, "scale", right))
     assert verdict.outcome == "could not grade"
-    assert "torch.softmax(x, -1)" in verdict.message
+    assert "torch.softmax(x, -1)" in words.verdict(verdict)
 
 
 def test_no_known_route_is_open(workers):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from tests.variants import FILES, siblings
 
 
@@ -15,7 +16,7 @@ def test_right_code_passes(path: Path, submit):
     source = path.read_text(encoding="utf-8")
     verdict = submit(path.parent.name, source, 1, **siblings(source))
     first = verdict.first_failure
-    assert verdict.outcome == v.PASSED, f"{verdict.message} {first and first.title}"
+    assert verdict.outcome == v.PASSED, f"{words.verdict(verdict)} {first and first.title}"
 
 
 def test_the_posts_own_listing_is_right_on_squares_and_explained_on_the_rectangle(submit, catalog):
@@ -37,7 +38,7 @@ def test_the_posts_own_listing_is_right_on_squares_and_explained_on_the_rectangl
         "test_against_the_real_thing",
         "test_attention_without_a_mask",
     ):
-        assert by_name[name].outcome == v.PASSED, by_name[name].message
+        assert by_name[name].outcome == v.PASSED, words.check(by_name[name])
     rectangle = by_name["test_causal_attention_on_rectangles"]
     assert rectangle.outcome == v.FAILED
     assert "T_q is not T_k" in rectangle.title

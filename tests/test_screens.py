@@ -6,6 +6,7 @@ from attention_katas.render import glyphs
 from attention_katas.render.heat import side_by_side
 from attention_katas.render.terminal import render
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 
 def screen(submit, catalog, source, seed=1):
@@ -149,13 +150,15 @@ def test_a_gradient_is_called_one():
 
 def test_one_factor_for_all_entries_is_said(submit):
     verdict = submit("scale", "def scaled_scores(q, k):\n    return q @ k.mT\n")
-    assert verdict.message.startswith("every entry is 2.24 times what was expected; most apart at")
+    sentence = words.verdict(verdict)
+    assert sentence.startswith("every entry is 2.24 times what was expected; most apart at")
 
 
 def test_a_small_difference_is_not_rounded_away(submit):
     source = "def scaled_scores(q, k):\n    return q @ k.mT * (1.00001 / q.size(-1) ** 0.5)\n"
-    came, wanted = submit("scale", source).message.partition(": ")[2].split(" came back, expected ")
-    assert came != wanted
+    sentence = words.verdict(submit("scale", source))
+    came, expected = sentence.partition(": ")[2].split(" came back, expected ")
+    assert came != expected
 
 
 def test_padding_is_shown_as_bits(submit, catalog):

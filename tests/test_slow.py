@@ -14,6 +14,7 @@ import pytest
 from attention_katas.sandbox.limits import Limits
 from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from tests.conftest import submission_of
 from tests.test_cli import RIGHT, kata, space
 from tests.test_worker import children
@@ -50,11 +51,11 @@ def interactive(catalog, request):
 def test_what_takes_for_ever_is_timed_out(interactive, catalog, source):
     verdict = interactive.judge(submission_of(catalog, "softmax", source))
     assert verdict.outcome == v.TIMED_OUT
-    assert "stopped after 1 s" in verdict.message
+    assert "stopped after 1 s" in words.verdict(verdict)
     timed_out = [check for check in verdict.checks if check.outcome == v.TIMED_OUT]
     assert len(timed_out) <= 1  # the function is not asked again
     after = interactive.judge(submission_of(catalog, "softmax", RIGHT))
-    assert after.outcome == v.PASSED, after.message
+    assert after.outcome == v.PASSED, words.verdict(after)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

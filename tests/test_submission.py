@@ -19,6 +19,7 @@ from attention_katas.packs.submission import (
     submission,
 )
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 RIGHT = "import torch\ndef softmax(x, dim=-1):\n    return torch.exp(x)\n"
 
@@ -104,7 +105,7 @@ def test_some_verdicts_need_no_judge(catalog, tmp_path, content, outcome):
     found = read_submission(catalog, catalog["softmax"], path)
     assert isinstance(found, v.Verdict)
     assert found.outcome == outcome
-    assert found.message
+    assert words.verdict(found)
 
 
 def test_a_stub_is_told_at_once(catalog):
@@ -121,6 +122,6 @@ def test_links_are_followed_and_broken_ones_are_named(catalog, tmp_path):
     (tmp_path / "lost.py").symlink_to(tmp_path / "nowhere.py")
     found = read_submission(catalog, kata, tmp_path / "lost.py")
     assert found.outcome == v.BROKEN
-    assert "a link to a file that is not there" in found.message
+    assert "a link to a file that is not there" in words.verdict(found)
     (tmp_path / "loop.py").symlink_to(tmp_path / "loop.py")
     assert read_submission(catalog, kata, tmp_path / "loop.py").outcome == v.BROKEN

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 
 FILES = sorted((Path(__file__).parent / "submissions").glob("*/*.py"))
 
@@ -24,12 +25,12 @@ def test_gets_its_outcome(path, submit):
     if want.get("needs") and want["needs"] not in verdict.locks:
         pytest.skip(f"this system has no lock {want['needs']!r}")
     first = verdict.first_failure
-    told = f"{verdict.message} / {first.rung if first else ''}"
+    told = f"{words.verdict(verdict)} / {first.rung if first else ''}"
     assert verdict.outcome == want["outcome"], told
     if "rung" in want:
         assert first is not None
         assert first.rung == want["rung"], told
-    assert want.get("says", "") in verdict.message
+    assert want.get("says", "") in words.verdict(verdict)
     assert want.get("output", "") in verdict.output
     assert "attention_katas" not in "".join(f.file for f in frames(verdict))
 
@@ -42,7 +43,7 @@ def frames(verdict: v.Verdict) -> list[v.Frame]:
 def test_an_honest_submission_passes_after_all_of_them(submit, catalog):
     """Nothing that came before may leave a trace."""
     verdict = submit("softmax", catalog["softmax"].reference.read_text(encoding="utf-8"))
-    assert verdict.outcome == v.PASSED, verdict.message
+    assert verdict.outcome == v.PASSED, words.verdict(verdict)
 
 
 def test_nothing_was_written():

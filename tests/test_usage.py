@@ -17,6 +17,7 @@ from attention_katas.sandbox.restrictions.linux import children_of
 from attention_katas.sandbox.usage import Usage, UsageMonitor
 from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from tests.conftest import submission_of
 from tests.test_cli import RIGHT
 
@@ -103,7 +104,7 @@ def test_a_starved_machine_is_our_fault(hasty, catalog, monkeypatch):
     monkeypatch.setattr(usage, "usage", starved)
     verdict = hasty.judge(submission_of(catalog, "softmax", SLEEPS))
     assert verdict.outcome == v.COULD_NOT_GRADE
-    assert "too busy to judge" in verdict.message
+    assert "too busy to judge" in words.verdict(verdict)
 
 
 @linux
@@ -121,7 +122,7 @@ def test_right_code_passes_while_other_work_takes_the_processors(hasty, catalog)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)]
     try:
         verdict = hasty.judge(submission_of(catalog, "softmax", work + RIGHT), 1)
-        assert verdict.outcome == v.PASSED, verdict.message
+        assert verdict.outcome == v.PASSED, words.verdict(verdict)
     finally:
         for process in busy:
             process.kill()
@@ -154,8 +155,8 @@ def test_a_learner_killed_from_outside_is_asked_again(catalog):
             killer.start()
             verdict = judge.judge(submission_of(catalog, "softmax", lasts))
             killer.join()
-            assert verdict.outcome == v.PASSED, verdict.message
+            assert verdict.outcome == v.PASSED, words.verdict(verdict)
         suicide = "import os\ndef softmax(x, dim=-1):\n    os.kill(os.getpid(), 9)\n"
         verdict = judge.judge(submission_of(catalog, "softmax", suicide))
         assert verdict.outcome == v.CRASHED
-        assert "SIGKILL" in verdict.message
+        assert "SIGKILL" in words.verdict(verdict)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from attention_katas.classroom.package import Package
 from attention_katas.errors import KataError
-from attention_katas.grading.results import FEEDBACK
 from attention_katas.packs.catalog import Catalog
 from attention_katas.packs.pack import files_below
+from attention_katas.verdict.redact import LEVELS
 
 ACTIONS, CLASSROOM50, GRADESCOPE = "actions", "classroom50", "gradescope"
 TARGETS = (ACTIONS, CLASSROOM50, GRADESCOPE)
@@ -86,7 +86,7 @@ class Course:
             "wheel": self.package.wheel is not None,
             "torch": bool(torch_here()),
             **{name: self.target == name for name in TARGETS},
-            **{name: self.feedback == name for name in FEEDBACK},
+            **{name: self.feedback == name for name in LEVELS},
         }
 
     def words(self) -> dict[str, str]:

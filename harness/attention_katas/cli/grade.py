@@ -207,15 +207,15 @@ def submissions(
         writer = Writer(results, about, stopped, lambda text: click.echo(text, nl=False))
         # Files first: whoever reads the screen may go away in the middle.
         writer.write([target for target in documents if not target.on_screen])
-        summary = run.summed_up(results)
+        summary = run.summary_of(results)
         if not quiet:
             one = redacted(results[0], feedback) if collected.layout == ONE else None
             _show(katas, one, summary, writer.written, documents)
         writer.write([target for target in documents if target.on_screen])
     for note in about.notes:
         say(note)
-    for name in collected.beside[:10]:
-        say(f"{name} lies beside the students' hand-ins and was not graded")
+    for name in collected.unassigned[:10]:
+        say(f"{name} belongs to no student and was not graded")
     if stopped:
         _say_stopped(len(results) * len(assignment.katas), summary.waiting)
         ctx.exit(STOPPED)
@@ -279,7 +279,7 @@ def _exit_code(summary: Summary, fail_under: float | None) -> int:
 
     if too_low := grade_screen.below(summary, fail_under):
         say(too_low)
-    if summary.lost:
+    if summary.ungraded:
         return 3
     return int(fail_under is not None and summary.least < fail_under)
 

@@ -43,7 +43,7 @@ def report(ledger: Path | None, place: Path | None, against: Path | None, anonym
     from attention_katas.grading.report import page as pages
     from attention_katas.grading.report import screen as report_screen
     from attention_katas.grading.report import table as tables
-    from attention_katas.grading.report.findings import made
+    from attention_katas.grading.report.findings import report_on
 
     file = ledger or _only_ledger()
     page = _page_path(place, file, anonymous)
@@ -51,7 +51,7 @@ def report(ledger: Path | None, place: Path | None, against: Path | None, anonym
         now = stack.enter_context(Ledger(file, new=False, reading=True))
         old = stack.enter_context(Ledger(against, new=False, reading=True)) if against else None
         stack.enter_context(waiting("reading the ledger ..."))
-        findings = made(now, load(), old, anonymous)
+        findings = report_on(now, load(), old, anonymous)
     table = page.with_suffix(".csv")
     _write(table, tables.render(findings), "utf-8-sig")  # by its mark Excel knows it
     _write(page, pages.render(findings, table.name))

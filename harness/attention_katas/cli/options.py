@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from attention_katas.cli.shared import say_once
-from attention_katas.grading.results import FEEDBACK, NAMED
+from attention_katas.verdict.redact import LEVELS, NAMED
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -37,7 +37,7 @@ def cold_option(command: Command) -> Command:
 def feedback_option(command: Command) -> Command:
     return click.option(
         "--feedback",
-        type=click.Choice(FEEDBACK),
+        type=click.Choice(LEVELS),
         default=NAMED,
         show_default=True,
         help="What students see: all, the mistake by name without inputs, or only points.",

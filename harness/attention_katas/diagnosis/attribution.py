@@ -1,9 +1,9 @@
 """Whether something that a function builds on is wrong instead of the function itself.
 
 The learner's code runs again with that part replaced by a right one. When the answers are right
-then, the part is to blame: that is an experiment, not a guess. The process in which it runs knows
-the right part, so nothing that it prints or says goes anywhere; all that is kept of it is whether
-its answers were right.
+then, the part is at fault: that is an experiment, not a guess. The sandbox worker in which it runs
+has the right part loaded, so nothing that it prints or answers is shown; only whether its answers
+were right is used.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ ASKED_AGAIN = 60
 def find(
     case: FailedRun, function: str, wrong_before: Sequence[str]
 ) -> tuple[v.Diagnosis | None, FailedRun]:
-    """The earlier kata, or the earlier function of the same file, that is to blame; else None.
+    """The diagnosis that blames earlier work, or None; and the run in which to look further.
 
-    wrong_before: functions of the same file that are wrong as well. With the case in which to look
-    further: when a right part makes a difference, but not all of it, then the one in which the
-    part is right. What is found there is named only; no number of it may be told, see above.
+    wrong_before: functions of the same file that are wrong as well.
+
+    When a right part makes a difference, but not all of it, then the run to look further in is the
+    one with the right part. It is silent, see above.
     """
     failed = [call for call in case.failed if call.function == function and not call.lost]
     failed = failed[:LOOKED_AT]
@@ -50,11 +51,11 @@ def find(
         again = _everything(case, function, replaced) if replaced else None
         if replaced is None or not again:
             return None, case
-        left = [call for call in again if not _is_right(case, call)]
-        if not left:
+        wrong_calls = [call for call in again if not _is_right(case, call)]
+        if not wrong_calls:
             return _earlier_work(function, helped, len(again)), case
         # What is still wrong may be the doing of a part that made no difference before.
-        more = _that_help(case, parts, helped, left[:LOOKED_AT])
+        more = _that_help(case, parts, helped, wrong_calls[:LOOKED_AT])
         if not more:
             break
         helped = helped + more
@@ -84,7 +85,7 @@ def _that_help(
             continue
         replaced = _replaced(case.submission, case, [*already, part])
         again = _again(case, replaced, failed) if replaced else None
-        if again is None or all(_unmoved(*both) for both in zip(failed, again, strict=True)):
+        if again is None or all(_unmoved(*pair) for pair in zip(failed, again, strict=True)):
             continue
         helped.append(part)
         if all(_is_right(case, call) for call in again):
@@ -161,7 +162,7 @@ def _again(
     more: Sequence[probing.Question] = (),
 ) -> list[Call] | None:
     """The same questions, and more, put to another submission; None when not all get an answer."""
-    found = []
+    answered = []
     with case.listen(submission) as follow_up:
         if follow_up is None:
             return None
@@ -169,12 +170,12 @@ def _again(
             differentiate = call.upstream is not None
             question = probing.Question(call.args, call.kwargs, call.tolerance, differentiate)
             try:
-                found.append(follow_up.ask(call.function, question, call.on_fake_device))
+                answered.append(follow_up.ask(call.function, question, call.on_fake_device))
             except NoAnswer:
                 return None
         for question in more:
             try:
-                found.append(follow_up.ask(calls[0].function, question))
+                answered.append(follow_up.ask(calls[0].function, question))
             except NoAnswer:
                 return None
-    return found
+    return answered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import ModuleType
 
-from attention_katas.diagnosis.diagnose import diagnose, fault_of, look_for_false_alarms
+from attention_katas.diagnosis import diagnose
 from attention_katas.diagnosis.failed_run import KnownMistakes, failed_run_of
 from attention_katas.judge.fixtures import RunContext
 from attention_katas.judge.modules import load_module
@@ -26,12 +26,12 @@ class FindCauses:
 
         false_alarms: for each function of the kata, whether it failed or not.
         """
-        look = look_for_false_alarms if false_alarms else diagnose
+        look = diagnose.look_for_false_alarms if false_alarms else diagnose.diagnose
         try:
             knowledge = self.known(run.submission.kata, run.submission.sources)
             return look(failed_run_of(run, knowledge))
         except Exception as error:  # noqa: BLE001 - ours, whatever it is
-            return [fault_of("", error)]
+            return [diagnose.fault_of("", error)]
 
     def expect(self, kata: Kata) -> None:
         """Load what is needed for runs of this kata."""

@@ -74,8 +74,8 @@ class Diagnoser:
 
     def __init__(self, case: FailedRun, function: str) -> None:
         self.case, self.name = case, function
-        known = case.knowledge
-        self.reference = getattr(known.reference, function)
+        knowledge = case.knowledge
+        self.reference = getattr(knowledge.reference, function)
         self.right = Hypothesis((), self.reference)
         self.recorded_calls = [
             [call for call in calls_of_check if call.function == function and _answered(call)]
@@ -85,15 +85,18 @@ class Diagnoser:
             calls_of_check for calls_of_check in self.recorded_calls if calls_of_check
         ]
         self.asked: list[Call] = []
-        only = len(known.kata.functions) == 1
-        self.known = hypotheses.entries(known.mistakes, function, only)
-        self.singles = [one for one in self.known if not one.entries[0].harmless]
+        only = len(knowledge.kata.functions) == 1
+        self.known = hypotheses.entries(knowledge.mistakes, function, only)
+        self.singles = [
+            hypothesis for hypothesis in self.known if not hypothesis.entries[0].harmless
+        ]
         self.randoms = [
             entry
-            for entry, _ in mistakes.entries_in(known.mistakes)
+            for entry, _ in mistakes.entries_in(knowledge.mistakes)
             if entry.random and (entry.function == function or (only and not entry.function))
         ]
-        self.waiting = probing.marked(known.probes, probing.PROBE, function) if known.probes else []
+        probes = knowledge.probes
+        self.waiting = probing.marked(probes, probing.PROBE, function) if probes else []
         self.follow_up: FollowUp | None = None
         self.until = time.process_time() + SECONDS
 
@@ -102,20 +105,20 @@ class Diagnoser:
             return self._find()
 
     def _find(self) -> v.Diagnosis:
-        left = self._consistent(self.singles)
-        while self._choose(left):
-            left = self._consistent(left)
+        possible = self._consistent(self.singles)
+        while self._choose(possible):
+            possible = self._consistent(possible)
         while self.waiting:
             self._put(self.waiting[0])
-        left = self._grounded(self._consistent(left))
-        if not left and self._at_random():
+        possible = self._grounded(self._consistent(possible))
+        if not possible and self._at_random():
             return self._noise()
-        if not left:
-            left = self._several_at_once()
-        whole, asked = self.recorded_calls, self.asked
+        if not possible:
+            possible = self._several_at_once()
+        recorded_calls, asked_calls = self.recorded_calls, self.asked
         aside: list[tuple[list[Call], s.Symptom]] = []
         for leave_out, besides in self._asides():
-            if left:
+            if possible:
                 break
             aside.append(([call for call in self._calls() if leave_out(call)], besides))
             self.recorded_calls = [
@@ -123,8 +126,8 @@ class Diagnoser:
                 for calls_of_check in self.recorded_calls
             ]
             self.asked = [call for call in self.asked if not leave_out(call)]
-            left = self._grounded(self._consistent(self.singles)) or self._several_at_once()
-        sure = self._one_name(left)
+            possible = self._grounded(self._consistent(self.singles)) or self._several_at_once()
+        sure = self._only_name(possible)
         if sure is not None:
             diagnosis = self._named(sure)
             diagnosis.symptoms += [
@@ -133,9 +136,11 @@ class Diagnoser:
                 if any(not sure.agrees(call) and not self.right.agrees(call) for call in calls)
             ]
             return diagnosis
-        self.recorded_calls, self.asked = whole, asked
+        self.recorded_calls, self.asked = recorded_calls, asked_calls
         diagnosis = self._symptoms_only()
-        diagnosis.undecided = ["+".join(entry.id for entry in each.entries) for each in left]
+        diagnosis.undecided = [
+            "+".join(entry.id for entry in hypothesis.entries) for hypothesis in possible
+        ]
         return diagnosis
 
     def _asides(self) -> Iterator[tuple[Callable[[Call], bool], s.Symptom]]:
@@ -149,7 +154,7 @@ class Diagnoser:
     def _should_refuse(self, call: Call) -> bool:
         return not call.on_fake_device and self.right.does(call).refused
 
-    # What is known so far
+    # The evidence so far
 
     def _calls(self) -> list[Call]:
         return [
@@ -159,12 +164,16 @@ class Diagnoser:
     def _consistent(self, among: Sequence[Hypothesis]) -> list[Hypothesis]:
         """Those that did the same on every call so far."""
         first = self._telling()
-        left = [one for one in among if one.stateful or all(one.agrees(call) for call in first)]
+        possible = [
+            hypothesis
+            for hypothesis in among
+            if hypothesis.stateful or all(hypothesis.agrees(call) for call in first)
+        ]
         return [
-            one
-            for one in left
+            hypothesis
+            for hypothesis in possible
             if all(
-                one.agrees_throughout(calls_of_check)
+                hypothesis.agrees_throughout(calls_of_check)
                 for calls_of_check in [*self.recorded_calls, self.asked]
             )
         ]
@@ -177,54 +186,59 @@ class Diagnoser:
         wrong = sorted(wrong, key=_size)
         return list(itertools.islice((c for c in wrong if not self.right.agrees(c)), 2))
 
-    def _one_name(self, left: Sequence[Hypothesis]) -> Hypothesis | None:
-        """The one name that all that is left goes by; None when there are several, or none."""
-        by_id = {one.entries[0].id: one.entries[0] for one in self.known}
+    def _only_name(self, possible: Sequence[Hypothesis]) -> Hypothesis | None:
+        """The hypothesis whose name all possible ones go by; None when there is not just one."""
+        by_id = {hypothesis.entries[0].id: hypothesis.entries[0] for hypothesis in self.known}
         names = {
-            tuple(by_id.get(entry.same_as, entry) for entry in one.entries): one for one in left
+            tuple(by_id.get(entry.same_as, entry) for entry in hypothesis.entries): hypothesis
+            for hypothesis in possible
         }
         if len(names) != 1:
             return None
-        entries, one = next(iter(names.items()))
-        return replace(one, entries=entries)
+        entries, hypothesis = next(iter(names.items()))
+        return replace(hypothesis, entries=entries)
 
-    def _grounded(self, left: Sequence[Hypothesis]) -> list[Hypothesis]:
+    def _grounded(self, possible: Sequence[Hypothesis]) -> list[Hypothesis]:
         """Those that are needed: no part of them explains as much.
 
         That two functions raise says little. Where raising is all that speaks for a part, both have
         to complain of the same sizes.
         """
-        return [one for one in left if all(self._needed(one, rest) for rest in self._rests(one))]
+        return [
+            hypothesis
+            for hypothesis in possible
+            if all(self._needed(hypothesis, rest) for rest in self._rests(hypothesis))
+        ]
 
-    def _rests(self, one: Hypothesis) -> list[Hypothesis]:
-        """What is left of a hypothesis without one of its mistakes."""
-        if len(one.entries) == 1:
+    def _rests(self, hypothesis: Hypothesis) -> list[Hypothesis]:
+        """What remains of a hypothesis without one of its mistakes."""
+        if len(hypothesis.entries) == 1:
             return [self.right]
-        by_entry = {known.entries[0].id: known for known in self.known}
-        return [by_entry[entry.id] for entry in one.entries if entry.id in by_entry]
+        by_entry = {single.entries[0].id: single for single in self.known}
+        return [by_entry[entry.id] for entry in hypothesis.entries if entry.id in by_entry]
 
-    def _needed(self, one: Hypothesis, rest: Hypothesis) -> bool:
+    def _needed(self, hypothesis: Hypothesis, rest: Hypothesis) -> bool:
         unexplained = [call for call in self._calls() if not rest.agrees(call)]
         if any(
             not equivalence.recorded(call).raised or call.on_fake_device for call in unexplained
         ):
             return True
-        if one.stateful:
+        if hypothesis.stateful:
             return bool(unexplained)
         return bool(unexplained) and all(
-            equivalence.same_complaint(equivalence.recorded(call), one.does(call))
+            equivalence.same_complaint(equivalence.recorded(call), hypothesis.does(call))
             for call in unexplained
         )
 
     # Asking
 
-    def _choose(self, left: Sequence[Hypothesis]) -> bool:
-        """Ask the question that splits best what is left; False when none does."""
-        if len(left) < 2 or not self.waiting or self.follow_up is None:
+    def _choose(self, possible: Sequence[Hypothesis]) -> bool:
+        """Ask the question that splits best what is still possible; False when none does."""
+        if len(possible) < 2 or not self.waiting or self.follow_up is None:
             return False
-        best, smallest = None, len(left)
+        best, smallest = None, len(possible)
         for probe in self.waiting:
-            largest = self._largest_group(left, self._questions(probe))
+            largest = self._largest_group(possible, self._questions(probe))
             if largest < smallest:
                 best, smallest = probe, largest
         if best is None:
@@ -233,18 +247,21 @@ class Diagnoser:
         return True
 
     def _largest_group(
-        self, left: Sequence[Hypothesis], questions: Sequence[probing.Question]
+        self, possible: Sequence[Hypothesis], questions: Sequence[probing.Question]
     ) -> int:
-        """How many of what is left would answer alike, at most."""
+        """How many of what is still possible would answer alike, at most."""
         calls = [_imagined(self.name, question) for question in questions]
         groups: list[tuple[Hypothesis, int]] = []
-        for one in left:
-            for place, (other, count) in enumerate(groups):
-                if all(equivalence.alike(one.does(call), other.does(call), call) for call in calls):
-                    groups[place] = (other, count + 1)
+        for hypothesis in possible:
+            for place, (first, count) in enumerate(groups):
+                if all(
+                    equivalence.alike(hypothesis.does(call), first.does(call), call)
+                    for call in calls
+                ):
+                    groups[place] = (first, count + 1)
                     break
             else:
-                groups.append((one, 1))
+                groups.append((hypothesis, 1))
         return max(count for _, count in groups)
 
     def _questions(self, probe: Callable[..., Any]) -> list[probing.Question]:
@@ -270,7 +287,7 @@ class Diagnoser:
     # Chance
 
     def _at_random(self) -> bool:
-        """Whether one and the same question gets ever new answers."""
+        """Whether the same question gets another answer each time."""
         base = next((call for call in self._calls() if call.answer is not None), None)
         if base is None or self.follow_up is None or base.on_fake_device:
             return False
@@ -281,8 +298,10 @@ class Diagnoser:
             self.follow_up = None
             return False
         return not any(
-            one is None or other is None or equivalence.same_answer(one, other, base.tolerance)
-            for one, other in itertools.pairwise(answers)
+            before is None
+            or after is None
+            or equivalence.same_answer(before, after, base.tolerance)
+            for before, after in itertools.pairwise(answers)
         )
 
     def _noise(self) -> v.Diagnosis:
@@ -325,9 +344,9 @@ class Diagnoser:
         for stage in hypotheses.combinations(parts):
             if time.process_time() > self.until:
                 break
-            left = self._grounded(self._consistent(stage))
-            if left:
-                return left
+            possible = self._grounded(self._consistent(stage))
+            if possible:
+                return possible
         return []
 
     def _samples(self) -> list[Call]:

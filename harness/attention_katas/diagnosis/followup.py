@@ -1,4 +1,4 @@
-"""The learner's code, asked further questions in a process of its own."""
+"""The learner's code, asked further questions in a sandbox worker of its own."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FollowUp:
         return self._talk.calls
 
     def ask(self, function: str, question: Question, on_fake_device: bool = False) -> Call:
-        """The call with what came of it. Raises Silent."""
+        """The call with what came of it. Raises NoAnswer."""
         if time.monotonic() > self._until:
             raise NoAnswer
         before = len(self.calls)
@@ -60,7 +60,7 @@ class FollowUp:
         return call
 
     def answer(self, function: str, *args: Any, **kwargs: Any) -> torch.Tensor:
-        """What came back, for a measurement. Raises Silent, or CheckFailed when nothing did."""
+        """What came back, for a measurement. Raises NoAnswer, or CheckFailed when nothing did."""
         if time.monotonic() > self._until:
             raise NoAnswer
         try:
@@ -80,7 +80,7 @@ def listening(
     give_back: Callable[[Worker], None],
     until: float,
 ) -> Iterator[FollowUp | None]:
-    """A witness in a new process; None when the code does not load there, or it is too late."""
+    """A FollowUp in a new sandbox worker; None when the code does not load there, or time is up."""
     if time.monotonic() > until:
         yield None
         return

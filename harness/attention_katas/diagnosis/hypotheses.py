@@ -20,8 +20,9 @@ from attention_katas.judge.proxy import Call, copy_of, mapped
 class Hypothesis:
     """One known mistake, or two at once, with what it does.
 
-    remembers: it keeps state from call to call, so that a conversation has to be gone through from
-    its beginning.
+    entries: the mistakes.
+    function: what they make of the kata's function.
+    stateful: it keeps state from call to call, so that all calls of a check have to be repeated.
     """
 
     entries: tuple[Mistake, ...]
@@ -30,19 +31,19 @@ class Hypothesis:
     _seen: dict[int, tuple[Call, Behaviour]] = field(default_factory=dict)
 
     def does(self, call: Call) -> Behaviour:
-        """What it does with one question. Remembered, together with the question."""
-        found = self._seen.get(id(call))
-        if found is None:
+        """What it does with one question. Cached, together with the question."""
+        pair = self._seen.get(id(call))
+        if pair is None:
             function = with_fresh_state(self.function) if self.stateful else self.function
-            found = self._seen[id(call)] = call, equivalence.observed(function, call)
-        return found[1]
+            pair = self._seen[id(call)] = call, equivalence.observed(function, call)
+        return pair[1]
 
     def agrees(self, call: Call) -> bool:
         """It does with this question what the learner's code did."""
         return equivalence.alike(equivalence.recorded(call), self.does(call), call)
 
     def agrees_throughout(self, calls_of_check: Sequence[Call]) -> bool:
-        """It agrees with every call of a conversation, asked in order."""
+        """It agrees with every call of a check, asked in order."""
         if not self.stateful:
             return all(self.agrees(call) for call in calls_of_check)
         fresh = with_fresh_state(self.function)
@@ -54,7 +55,11 @@ class Hypothesis:
 
 @dataclass
 class Part:
-    """A hypothesis that does nothing but change parts of the kata's formula."""
+    """A hypothesis that does nothing but change parts of the kata's formula.
+
+    changed: names of these parts.
+    formula: the kata's right formula.
+    """
 
     hypothesis: Hypothesis
     changed: frozenset[str]
@@ -67,8 +72,8 @@ def entries(module: ModuleType, function: str, only: bool) -> list[Hypothesis]:
     only: it is the kata's only function, which entries need not name.
     """
     return [
-        Hypothesis((entry,), made, bool(_memories(made)))
-        for entry, made in mistakes.entries_in(module)
+        Hypothesis((entry,), wrong, bool(_memories(wrong)))
+        for entry, wrong in mistakes.entries_in(module)
         if (entry.function == function or (only and not entry.function)) and not entry.random
     ]
 
@@ -78,17 +83,17 @@ def parts(known: Sequence[Hypothesis], samples: Sequence[tuple[Any, ...]]) -> li
 
     samples: arguments by which to see what each changes; what it changes in one of them counts.
     """
-    found = []
-    for one in known:
-        made = []
-        for args in () if one.stateful else samples:
+    candidates = []
+    for hypothesis in known:
+        changes = []
+        for args in () if hypothesis.stateful else samples:
             # Copies: it may write into them.
-            made.append(mistakes.change(one.function, mapped(args, copy_of)))
-        whole = [change for change in made if change is not None]
-        if whole and len(whole) == len(made):
+            changes.append(mistakes.change(hypothesis.function, mapped(args, copy_of)))
+        whole = [change for change in changes if change is not None]
+        if whole and len(whole) == len(changes):
             changed = frozenset(name for change in whole for name in change.parts)
-            found.append(Part(one, changed, whole[0].formula))
-    return [part for part in found if part.changed]
+            candidates.append(Part(hypothesis, changed, whole[0].formula))
+    return [part for part in candidates if part.changed]
 
 
 def combinations(known: Sequence[Part]) -> Iterator[list[Hypothesis]]:
@@ -108,14 +113,15 @@ def combinations(known: Sequence[Part]) -> Iterator[list[Hypothesis]]:
 
 def _fitting(groups: Iterable[tuple[Part, ...]]) -> list[Hypothesis]:
     """Those groups whose members each change something else, of one formula."""
-    found = []
+    fitting = []
     for group in groups:
         changed = [name for part in group for name in part.changed]
         if len(set(changed)) == len(changed) and len({part.formula for part in group}) == 1:
-            told = [part.hypothesis.entries[0] for part in group]
+            members = [part.hypothesis.entries[0] for part in group]
             function = mistakes.together(*(part.hypothesis.function for part in group))
-            found.append(Hypothesis(tuple(e for e in told if not e.harmless), function))
-    return found
+            named = tuple(entry for entry in members if not entry.harmless)
+            fitting.append(Hypothesis(named, function))
+    return fitting
 
 
 def with_fresh_state(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Who handed in what: one submission, or a class in any of the shapes in which classes come.
+"""The submissions of a class, in any of the layouts in which classes come, or a single one.
 
 one       a folder of kata files, one file, a notebook
 class     DIR/<student>/..., or DIR/<student>.zip
@@ -6,38 +6,40 @@ nbgrader  submitted/<student>/<assignment>/...
 canvas    the download of an assignment: name_userid_submissionid_file.py, all in one folder
 moodle    the download of an assignment: Name_number_assignsubmission_file/..., or as a prefix
 
-Each of them may be a zip. Everybody who is there gets an entry, also with no file at all.
+Each of them may be a zip. Every student gets a submission, even one without any file.
 """
 
 from __future__ import annotations
 
 import io
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from attention_katas.errors import KataError
 from attention_katas.grading import notebooks
+from attention_katas.grading import remarks as m
 from attention_katas.grading.files import (
     TOOLS,
     WANTED,
     CannotRead,
     File,
     Listing,
-    TooMuch,
+    RefusedFile,
     in_archive,
     listed,
+    printable,
 )
 from attention_katas.grading.results import Student
 from attention_katas.packs.catalog import Catalog
 from attention_katas.packs.submission import Unreadable, decode
+from attention_katas.verdict import reasons as r
 
 AUTO, ONE, CLASS, NBGRADER, CANVAS, MOODLE = "auto", "one", "class", "nbgrader", "canvas", "moodle"
 LAYOUTS = (AUTO, ONE, CLASS, NBGRADER, CANVAS, MOODLE)
 
-# What stands before the first number is the platform's, what comes behind is the student's choice.
+# The platform writes the part before the first number, the student the rest.
 _CANVAS = re.compile(
     r"(?:anon_(?P<late_too>LATE_)?(?P<anon>[A-Za-z0-9]{5})|(?P<name>.+?)_(?P<late>LATE_)?(?P<user>\d+))"
     r"_\d+_(?P<file>.+)",
@@ -48,25 +50,30 @@ _MOODLE = re.compile(
 )
 _COPY = re.compile(r"(?:[ _]?\((\d{1,2})\)|-(\d{1,2})| copy| - copy)$", re.I)
 MOST_JOINT_FILES = 20
+MOST_TEXT = 200  # of an exception of ours
 
 
 @dataclass
 class StudentSubmission:
-    """What one student handed in.
+    """The kata files of one student.
 
-    sources: text of each kata's file by module. unreadable: module -> why there is no text.
-    lost: module -> why it could not be read, which is not the student's doing; fault: the same of
-    a whole folder. shown: module -> the file as its owner knows it. remarks: for the teacher.
+    sources: module -> text of the kata's file.
+    invalid: module -> why the file is no source text, which is up to the student.
+    unreadable: module -> why the file cannot be read, which is not up to the student.
+    error: why a whole folder or archive cannot be read, which is not up to the student either.
+    files: module -> the path of its file, as the student knows it.
+    late: the platform says so.
+    remarks: for the teacher.
     """
 
     student: Student
     sources: dict[str, str] = field(default_factory=dict)
-    unreadable: dict[str, Unreadable] = field(default_factory=dict)
-    lost: dict[str, str] = field(default_factory=dict)
-    fault: str = ""
-    shown: dict[str, str] = field(default_factory=dict)
+    invalid: dict[str, r.Unreadability] = field(default_factory=dict)
+    unreadable: dict[str, m.ReadFault] = field(default_factory=dict)
+    error: m.ReadFault | None = None
+    files: dict[str, str] = field(default_factory=dict)
     late: bool = False
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[m.Remark] = field(default_factory=list)
 
 
 @dataclass
@@ -76,20 +83,20 @@ class _Group:
     student: Student
     files: list[File] = field(default_factory=list)
     late: bool = False
-    fault: str = ""
-    remarks: list[str] = field(default_factory=list)
+    error: m.ReadFault | None = None
+    remarks: list[m.Remark] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Collected:
-    """The hand-ins of a layout; they are read one after the other.
+    """The submissions of a class, which are read one after the other.
 
-    beside: files that belong to nobody, and are not graded.
+    unassigned: files that belong to no student and are not graded.
     """
 
     layout: str
     students: list[Student]
-    beside: list[str]
+    unassigned: list[str]
     _groups: list[_Group]
     _catalog: Catalog
 
@@ -98,8 +105,13 @@ class Collected:
             try:
                 yield _read(self._catalog, group)
             except Exception as error:  # noqa: BLE001 - ours; nobody else must suffer from it
-                said = f"a fault of kata grade: {type(error).__name__}: {_text(str(error))}"[:300]
-                yield StudentSubmission(group.student, fault=said, remarks=[said])
+                fault = grader_fault(error)
+                yield StudentSubmission(group.student, error=fault, remarks=[fault])
+
+
+def grader_fault(error: Exception) -> r.GraderFault:
+    """The fact that an exception of ours leaves."""
+    return r.GraderFault(type(error).__name__, printable(str(error))[:MOST_TEXT])
 
 
 def collect(
@@ -109,10 +121,11 @@ def collect(
     assignment: str | None = None,
     student: str | None = None,
 ) -> Collected:
-    """What is in `path`: a folder, a file or a zip.
+    """The submissions in `path`: a folder, a file or a zip.
 
-    assignment: which of nbgrader's, if there are several. student: whose a single one is. Raises
-    KataError when nothing like it is there.
+    assignment: which of nbgrader's, if there are several.
+    student: the id of the student of a single submission.
+    Raises KataError when there are no submissions.
     """
     path = path.absolute()
     if not path.exists():
@@ -123,48 +136,55 @@ def collect(
         files = [file for file in listed(path.parent).files if file.parts == (path.name,)]
         return _collected(catalog, ONE, [_Group(Student(student or path.stem), files)], [])
     try:
-        found = listed(path)
-    except (TooMuch, CannotRead) as problem:
-        raise KataError(f"{path.name}: {problem}", "download it once more") from None
-    if () in found.errors:
-        raise KataError(f"{path} cannot be listed: {found.errors[()]}")
+        listing = listed(path)
+    except (RefusedFile, CannotRead) as problem:
+        raise KataError(str(problem), "download it once more") from None
+    if () in listing.errors:
+        raise KataError(f"{path} cannot be listed: {listing.errors[()]}")
     if layout == AUTO:
-        layout, found = _guess(catalog, path, found)
+        layout, listing = _guess(catalog, path, listing)
     if layout == ONE:
-        group = _Group(Student(student or _stem(path)), found.files)
-        group.fault = next(iter(found.errors.values()), "")
+        group = _Group(Student(student or _stem(path)), listing.files)
+        group.error = next(map(_not_listed, listing.errors.items()), None)
         return _collected(catalog, ONE, [group], [])
     if student is not None:
         raise KataError("--student names a single submission, and this is a class")
-    groups = _groups(layout, found, assignment)
+    groups = _groups(layout, listing, assignment)
     if not groups:
         raise KataError(
             f"{path} holds no submission, seen as: {layout}",
             f"--layout {'|'.join(LAYOUTS[1:])} says what it is",
         )
-    return _collected(catalog, layout, list(groups.values()), _beside(layout, found))
+    return _collected(catalog, layout, list(groups.values()), _unassigned(layout, listing))
 
 
-def _beside(layout: str, found: Listing) -> list[str]:
-    """What belongs to nobody in this layout."""
-    top = [file.name for file in found.files if len(file.parts) == 1 and file.wanted]
+def _not_listed(item: tuple[tuple[str, ...], str]) -> r.FolderNotListed:
+    parts, problem = item
+    return r.FolderNotListed(printable("/".join(parts)), problem)
+
+
+def _unassigned(layout: str, listing: Listing) -> list[str]:
+    """Files and folders that belong to no student in this layout."""
+    top = [file.name for file in listing.files if len(file.parts) == 1 and file.wanted]
     if layout == CLASS:
-        return [_text(name) for name in top if not name.lower().endswith(".zip")]
+        return [printable(name) for name in top if not name.lower().endswith(".zip")]
     names = {CANVAS: _CANVAS, MOODLE: _MOODLE}.get(layout)
-    top += [parts[0] for parts in found.folders if len(parts) == 1]
-    return [_text(name) for name in top if names and not names.fullmatch(name)]
+    top += [parts[0] for parts in listing.folders if len(parts) == 1]
+    return [printable(name) for name in top if names and not names.fullmatch(name)]
 
 
-def _collected(catalog: Catalog, layout: str, groups: list[_Group], beside: list[str]) -> Collected:
+def _collected(
+    catalog: Catalog, layout: str, groups: list[_Group], unassigned: list[str]
+) -> Collected:
     groups = sorted(groups, key=lambda group: group.student.id)
-    used: set[str] = set()
+    ids: set[str] = set()
     for group in groups:
-        wanted, number = group.student.id, 2
-        while group.student.id in used:  # names that come out alike once they can be written
-            group.student = replace(group.student, id=f"{wanted} ({number})")
+        base, number = group.student.id, 2
+        while group.student.id in ids:  # different names may have the same printable form
+            group.student = replace(group.student, id=f"{base} ({number})")
             number += 1
-        used.add(group.student.id)
-    return Collected(layout, [group.student for group in groups], beside, groups, catalog)
+        ids.add(group.student.id)
+    return Collected(layout, [group.student for group in groups], unassigned, groups, catalog)
 
 
 def _stem(path: Path) -> str:
@@ -174,34 +194,35 @@ def _stem(path: Path) -> str:
 # Layouts
 
 
-def _guess(catalog: Catalog, path: Path, found: Listing) -> tuple[str, Listing]:
-    """The layout by the look of it, and the listing without a folder that only wraps it.
+def _guess(catalog: Catalog, path: Path, listing: Listing) -> tuple[str, Listing]:
+    """The layout that the names suggest, and the listing without a folder around everything.
 
     Raises KataError where it may be one submission as well as a class.
     """
-    top = [file for file in found.files if len(file.parts) == 1 and file.wanted]
-    roots = {parts[0] for parts in found.folders} | {file.name for file in top}
+    top = [file for file in listing.files if len(file.parts) == 1 and file.wanted]
+    roots = {parts[0] for parts in listing.folders} | {file.name for file in top}
     canvas = sum(bool(_CANVAS.fullmatch(file.name)) for file in top)
     moodle = sum(bool(_MOODLE.fullmatch(name)) for name in roots)
     if canvas and canvas >= moodle:  # a student may name a file as the other platform would
-        return CANVAS, found
+        return CANVAS, listing
     if moodle:
-        return MOODLE, found
-    if "submitted" in roots and any(parts[0] == "submitted" for parts in found.folders):
-        return NBGRADER, found
+        return MOODLE, listing
+    if "submitted" in roots and any(parts[0] == "submitted" for parts in listing.folders):
+        return NBGRADER, listing
     if path.name == "submitted":
-        return NBGRADER, found
+        return NBGRADER, listing
     here = [file for file in top if _module(catalog, file.name)]
-    several = _same_kata_in_several(catalog, found)
+    several = _same_kata_in_several(catalog, listing)
     if several and (here or (path / ".git").exists()):
+        names = ", ".join(map(printable, several[:3]))
         raise KataError(
-            f"{path} may be a class ({', '.join(map(_text, several[:3]))}, ...) or one submission",
+            f"{path} may be a class ({names}, ...) or one submission",
             "--layout class, or --layout one",
         )
     if here:
-        return ONE, found
+        return ONE, listing
     if len(roots) == 1 and not top and not several:
-        inside = found.below(1)
+        inside = listing.below(1)
         wraps = not any(
             _module(catalog, file.name) for file in inside.files if len(file.parts) == 1
         )
@@ -210,38 +231,38 @@ def _guess(catalog: Catalog, path: Path, found: Listing) -> tuple[str, Listing]:
             if layout != ONE:
                 return layout, deeper
     if not several and (any(f.suffix == ".ipynb" for f in top) or (path / ".git").exists()):
-        return ONE, found
-    return CLASS, found
+        return ONE, listing
+    return CLASS, listing
 
 
-def _same_kata_in_several(catalog: Catalog, found: Listing) -> list[str]:
+def _same_kata_in_several(catalog: Catalog, listing: Listing) -> list[str]:
     """Folders at the top that hold the same kata: as those of several students do."""
     homes: dict[str, set[str]] = {}
-    for file in found.files:
-        told = _module(catalog, file.name) if len(file.parts) > 1 else None
-        if told:
-            homes.setdefault(told[0], set()).add(file.parts[0])
+    for file in listing.files:
+        match = _module(catalog, file.name) if len(file.parts) > 1 else None
+        if match:
+            homes.setdefault(match[0], set()).add(file.parts[0])
     most: set[str] = max(homes.values(), key=lambda home: len(home), default=set())
     return sorted(most) if len(most) > 1 else []
 
 
-def _groups(layout: str, found: Listing, assignment: str | None) -> dict[str, _Group]:
-    """Everybody's files, by what their entry begins with."""
+def _groups(layout: str, listing: Listing, assignment: str | None) -> dict[str, _Group]:
+    """The files of each student."""
     if layout == NBGRADER:
-        found = _of_assignment(found, assignment)
+        listing = _of_assignment(listing, assignment)
     groups: dict[str, _Group] = {}
 
     def group_of(name: str) -> _Group | None:
-        made = _named(layout, name)
-        if made is None:
+        group = _group_named(layout, name)
+        if group is None:
             return None
-        return groups.setdefault(made.student.id if layout in (CANVAS, MOODLE) else name, made)
+        return groups.setdefault(group.student.id if layout in (CANVAS, MOODLE) else name, group)
 
-    for parts in found.folders:
+    for parts in listing.folders:
         group = group_of(parts[0]) if layout != CANVAS else None
-        if group and parts in found.links and len(parts) == 1:
-            group.remarks.append("its folder is a link: not followed")
-    for file in found.files:
+        if group and parts in listing.links and len(parts) == 1:
+            group.remarks.append(m.FolderIsLink())
+    for file in listing.files:
         name = file.parts[0]
         if len(file.parts) > 1:
             if layout != CANVAS and (group := group_of(name)):
@@ -255,69 +276,63 @@ def _groups(layout: str, found: Listing, assignment: str | None) -> dict[str, _G
         elif layout == CLASS and file.suffix == ".zip":
             group = groups.setdefault(name[:-4], _Group(_student(name[:-4])))
             group.files.append(file)
-    for parts, said in found.errors.items():
-        group = group_of(parts[0])
+    for item in listing.errors.items():
+        group = group_of(item[0][0])
         if group:
-            group.fault = f"{_text('/'.join(parts))} cannot be listed: {said}"
+            group.error = _not_listed(item)
     return groups
 
 
-def _named(layout: str, name: str) -> _Group | None:
-    """Whose an entry with this name is; None if it is nobody's."""
+def _group_named(layout: str, name: str) -> _Group | None:
+    """The group of the student with whom this name begins; None if it belongs to no student."""
     if layout == CANVAS:
-        found = _CANVAS.fullmatch(name)
-        if not found:
+        match = _CANVAS.fullmatch(name)
+        if not match:
             return None
-        number = found["user"] or found["anon"]
-        ids = {"canvas": number} if found["user"] else {}
-        return _Group(Student(number, _text(found["name"] or number), ids))
+        number = match["user"] or match["anon"]
+        ids = {"canvas": number} if match["user"] else {}
+        return _Group(Student(number, printable(match["name"] or number), ids))
     if layout == MOODLE:
-        found = _MOODLE.fullmatch(name)
-        if not found:
+        match = _MOODLE.fullmatch(name)
+        if not match:
             return None
-        number = found["number"]
-        return _Group(Student(number, _text(found["name"]), {"moodle": number}))
+        number = match["number"]
+        return _Group(Student(number, printable(match["name"]), {"moodle": number}))
     return _Group(_student(name))
 
 
-def _is_late(found: re.Match[str]) -> bool:
-    return "late" in found.re.groupindex and bool(found["late"] or found["late_too"])
+def _is_late(match: re.Match[str]) -> bool:
+    return "late" in match.re.groupindex and bool(match["late"] or match["late_too"])
 
 
-def _of_assignment(found: Listing, assignment: str | None) -> Listing:
+def _of_assignment(listing: Listing, assignment: str | None) -> Listing:
     """The students' files of one of nbgrader's assignments: STUDENT/..."""
-    if any(parts == ("submitted",) for parts in found.folders):
-        found = Listing(
-            [file for file in found.files if file.parts[0] == "submitted"],
-            [parts for parts in found.folders if parts[0] == "submitted"],
-            {parts for parts in found.links if parts[0] == "submitted"},
-            {parts: said for parts, said in found.errors.items() if parts[0] == "submitted"},
+    if any(parts == ("submitted",) for parts in listing.folders):
+        listing = Listing(
+            [file for file in listing.files if file.parts[0] == "submitted"],
+            [parts for parts in listing.folders if parts[0] == "submitted"],
+            {parts for parts in listing.links if parts[0] == "submitted"},
+            {parts: text for parts, text in listing.errors.items() if parts[0] == "submitted"},
         ).below(1)
-    assignments = sorted({parts[1] for parts in found.folders if len(parts) > 1})
+    assignments = sorted({parts[1] for parts in listing.folders if len(parts) > 1})
     if assignment is None and len(assignments) > 1:
-        told = ", ".join(map(_text, assignments))
-        raise KataError(f"there are several assignments: {told}", "--assignment NAME")
-    chosen = assignment or (assignments[0] if assignments else "")
-    if chosen not in assignments:
-        told = ", ".join(map(_text, assignments)) or "none"
-        raise KataError(f"nobody handed in {chosen!r}; there are {told}")
+        names = ", ".join(map(printable, assignments))
+        raise KataError(f"there are several assignments: {names}", "--assignment NAME")
+    name = assignment or (assignments[0] if assignments else "")
+    if name not in assignments:
+        names = ", ".join(map(printable, assignments)) or "none"
+        raise KataError(f"nobody handed in {name!r}; there are {names}")
     files = [
         File((file.parts[0], *file.parts[2:]), file.read)
-        for file in found.files
-        if len(file.parts) > 2 and file.parts[1] == chosen
+        for file in listing.files
+        if len(file.parts) > 2 and file.parts[1] == name
     ]
-    folders: list[tuple[str, ...]] = [parts for parts in found.folders if len(parts) == 1]
-    return Listing(files, folders, found.links, found.errors)
+    folders: list[tuple[str, ...]] = [parts for parts in listing.folders if len(parts) == 1]
+    return Listing(files, folders, listing.links, listing.errors)
 
 
 def _student(name: str) -> Student:
-    return Student(_text(name))
-
-
-def _text(name: str) -> str:
-    """A name that can be written anywhere: composed letters, no surrogates, no control signs."""
-    name = unicodedata.normalize("NFC", name.encode("utf-8", "replace").decode("utf-8"))
-    return "".join(sign if sign.isprintable() else "?" for sign in name).strip() or "?"
+    return Student(printable(name))
 
 
 # One student's files
@@ -325,37 +340,36 @@ def _text(name: str) -> str:
 
 def _read(catalog: Catalog, group: _Group) -> StudentSubmission:
     """The kata files among a student's files."""
-    found = StudentSubmission(
-        group.student, late=group.late, fault=group.fault, remarks=[*group.remarks]
+    submission = StudentSubmission(
+        group.student, late=group.late, error=group.error, remarks=[*group.remarks]
     )
-    files = list(_unpacked([file for file in group.files if _is_work(file)], found))
-    chosen = _chosen(catalog, files, found.remarks)
-    for module, file in chosen.items():
-        found.shown[module] = _text("/".join(file.parts))
+    files = list(_unpacked([file for file in group.files if _is_work(file)], submission))
+    for module, file in _kata_files(catalog, files, submission.remarks).items():
+        submission.files[module] = _path(file)
         try:
-            found.sources[module] = decode(file.read(), _text(file.name))
+            submission.sources[module] = decode(file.read(), printable(file.name))
         except CannotRead as problem:
-            found.lost[module] = str(problem)
-        except TooMuch as problem:
-            found.unreadable[module] = Unreadable(str(problem))
+            submission.unreadable[module] = problem.reason
         except Unreadable as problem:
-            found.unreadable[module] = problem
-    _take_joint(catalog, files, chosen, found)
-    if found.fault:
-        found.remarks.append(found.fault)
-    elif not found.shown:
-        found.remarks.append("no kata file was found")
-    return found
+            submission.invalid[module] = problem.reason
+    _read_joint(catalog, files, submission)
+    if submission.error:
+        submission.remarks.append(submission.error)
+    elif not submission.files:
+        submission.remarks.append(m.NoKataFile())
+    return submission
+
+
+def _path(file: File) -> str:
+    return printable("/".join(file.parts))
 
 
 def _is_work(file: File) -> bool:
-    """Not what tools put into one's folder, and of a kind that may hold code."""
+    """Of a kind that may hold code, and not in a folder that a tool made."""
     return file.wanted and not any(part in TOOLS for part in file.parts[:-1])
 
 
-def _take_joint(
-    catalog: Catalog, files: Sequence[File], chosen: dict[str, File], found: StudentSubmission
-) -> None:
+def _read_joint(catalog: Catalog, files: Sequence[File], submission: StudentSubmission) -> None:
     """Katas without a file of their own, from notebooks and files that hold several."""
     joint = [
         file
@@ -364,81 +378,82 @@ def _take_joint(
     ]
     joint.sort(key=lambda file: file.suffix != ".ipynb")
     for file in joint[:MOST_JOINT_FILES]:
-        if all(module in found.shown for module in catalog.modules):
+        if all(module in submission.files for module in catalog.modules):
             return
-        for module, text in _joint(catalog, file, found).items():
-            if module not in found.shown:
-                found.sources[module] = text
-                found.shown[module] = _text("/".join(file.parts))
-    if len(joint) > MOST_JOINT_FILES and len(found.shown) < len(catalog.modules):
-        count = len(joint)
-        found.remarks.append(f"only {MOST_JOINT_FILES} of {count} other files were looked into")
+        for module, text in _joint(catalog, file, submission).items():
+            if module not in submission.files:
+                submission.sources[module] = text
+                submission.files[module] = _path(file)
+    if len(joint) > MOST_JOINT_FILES and len(submission.files) < len(catalog.modules):
+        submission.remarks.append(m.FilesNotRead(MOST_JOINT_FILES, len(joint)))
 
 
-def _joint(catalog: Catalog, file: File, found: StudentSubmission) -> dict[str, str]:
-    """What a notebook, or a file with several katas, holds."""
+def _joint(catalog: Catalog, file: File, submission: StudentSubmission) -> dict[str, str]:
+    """The katas in a notebook, or in a file with several of them."""
     try:
-        return notebooks.sources(catalog, file.read(), _text(file.name))
+        return notebooks.sources(catalog, file.read(), printable(file.name))
     except CannotRead as problem:
-        found.fault = str(problem)
-    except TooMuch as problem:
-        found.remarks.append(_text(str(problem)))
-    except Unreadable as problem:
-        found.remarks.append(_text(problem.message))
+        submission.error = problem.reason
+    except (RefusedFile, Unreadable) as problem:
+        submission.remarks.append(problem.reason)
     return {}
 
 
-def _unpacked(files: Sequence[File], found: StudentSubmission) -> Iterator[File]:
-    """The files, and what is in their archives (not in archives inside those)."""
+def _unpacked(files: Sequence[File], submission: StudentSubmission) -> Iterator[File]:
+    """The files, and those in their archives; archives inside archives stay closed."""
     for file in files:
         if file.suffix != ".zip":
             yield file
             continue
         try:
-            for inner in in_archive(io.BytesIO(file.read())):
+            for inner in in_archive(io.BytesIO(file.read()), file.name):
                 if inner.suffix == ".zip":
-                    said = f"{inner.name} is a zip inside {file.name}: not looked into"
-                    found.remarks.append(_text(said))
+                    fact = m.ArchiveInArchive(printable(inner.name), printable(file.name))
+                    submission.remarks.append(fact)
                 elif _is_work(inner):
                     yield File((*file.parts[:-1], *inner.parts), inner.read)
         except CannotRead as problem:
-            found.fault = str(problem)
-        except TooMuch as problem:
-            found.remarks.append(_text(f"{file.name}: {problem}"))
+            submission.error = problem.reason
+        except (RefusedFile, Unreadable) as problem:
+            submission.remarks.append(problem.reason)
 
 
-def _chosen(catalog: Catalog, files: Sequence[File], remarks: list[str]) -> dict[str, File]:
-    """Which file is which kata's: those of the folder that has most of them come first."""
+def _kata_files(
+    catalog: Catalog, files: Sequence[File], remarks: list[m.Remark]
+) -> dict[str, File]:
+    """Which file is which kata's: files of the folder that has most of them come first."""
     candidates: dict[str, list[tuple[int, File]]] = {}
     homes: dict[tuple[str, ...], set[str]] = {}
     for file in files:
-        told = _module(catalog, file.name)
-        if told:
-            candidates.setdefault(told[0], []).append((told[1], file))
-            homes.setdefault(file.parts[:-1], set()).add(told[0])
+        match = _module(catalog, file.name)
+        if match:
+            module, copy = match
+            candidates.setdefault(module, []).append((copy, file))
+            homes.setdefault(file.parts[:-1], set()).add(module)
     home = min(homes, key=lambda at: (-len(homes[at]), len(at), at), default=())
-    chosen = {}
-    for module, there in candidates.items():
-        # At home first; then the latest of several copies; then the nearest.
-        best = min(
-            there,
-            key=lambda one: (one[1].parts[:-1] != home, len(one[1].parts), -one[0], one[1].parts),
-        )
-        chosen[module] = best[1]
-        if len(there) > 1:
-            taken = _text("/".join(best[1].parts))
-            remarks.append(f"{module}.py is there {len(there)} times; {taken} was graded")
-    return chosen
+
+    def rank(candidate: tuple[int, File]) -> tuple[bool, int, int, tuple[str, ...]]:
+        """At home first; then the nearest; then the latest of several copies."""
+        copy, file = candidate
+        return file.parts[:-1] != home, len(file.parts), -copy, file.parts
+
+    best = {}
+    for module, several in candidates.items():
+        best[module] = min(several, key=rank)[1]
+        if len(several) > 1:
+            path = _path(best[module])
+            remarks.append(m.SeveralFiles(f"{module}.py", len(several), path))
+    return best
 
 
 def _module(catalog: Catalog, name: str) -> tuple[str, int] | None:
-    """The kata whose file it is, however it is spelt, and the number of the copy."""
+    """The kata whose file it is, in any spelling, and the number of the copy."""
     stem, dot, suffix = name.rpartition(".")
     if not dot or suffix.lower() != "py":
         return None
     stem = stem.strip()
-    found = _COPY.search(stem)
-    copy = int(found[1] or found[2] or 1) if found else 0
-    stem = stem[: found.start()] if found else stem
+    match = _COPY.search(stem)
+    copy = int(match[1] or match[2] or 1) if match else 0
+    stem = stem[: match.start()] if match else stem
     module = stem.strip().lower().replace("-", "_").replace(" ", "_")
     return (module, copy) if module in catalog.modules else None

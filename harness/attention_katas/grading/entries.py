@@ -1,4 +1,4 @@
-"""What is judged: plain data, keyed by everything that decides the verdict."""
+"""Tasks for the judge, each with a key made of everything that decides its verdict."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
+
 from attention_katas.errors import KataError
 from attention_katas.grading import VARIABLE
 from attention_katas.grading.collect import StudentSubmission
+from attention_katas.grading.remarks import ReadFault
 from attention_katas.packs.catalog import Catalog, Kata
-from attention_katas.packs.precheck import blank, taken, versions
-from attention_katas.packs.submission import assembled, parse
+from attention_katas.packs.precheck import attempt, blank, versions
+from attention_katas.packs.submission import Unreadable, assembled, parse
 from attention_katas.service.judge_service import Task
 from attention_katas.verdict import data as v
+from attention_katas.verdict import steps
 
 # Scopes of names, the innermost first; None: not mentioned yet.
 Names: TypeAlias = "collections.ChainMap[str, str | None]"
@@ -35,65 +39,83 @@ SHORT = 16
 
 @dataclass(frozen=True)
 class KataEntry:
-    """One kata of one student: a task, or at once the verdict. `source` is "" if there is none."""
+    """One kata of one student.
+
+    work: the task for the judge, or the verdict where there is nothing to judge.
+    source: the text of the file; "" if there is none.
+    """
 
     kata: Kata
-    found: Task | v.Verdict
+    work: Task | v.Verdict
     source: str = ""
 
     @property
     def key(self) -> str:
-        if isinstance(self.found, Task):
-            return self.found.key
-        told = [self.found.kata, self.found.kata_version, self.found.outcome, self.found.message]
-        return _digest(["told", *told])
+        if isinstance(self.work, Task):
+            return self.work.key
+        reason = msgspec.to_builtins(self.work.reason)
+        return _digest(["verdict", self.kata.name, self.kata.version, self.work.outcome, reason])
 
 
-class _Lost(Exception):
-    """A file could not be read, and that is not the doing of who handed it in."""
+class _ReadFault(Exception):
+    """A file cannot be read, and that is not up to the student."""
+
+    def __init__(self, reason: ReadFault) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
-def asked(
-    catalog: Catalog, kata: Kata, hand_in: StudentSubmission, seed: int, seconds: float = 120.0
+def kata_entry(
+    catalog: Catalog, kata: Kata, submission: StudentSubmission, seed: int, seconds: float = 120.0
 ) -> KataEntry:
-    """What there is to judge of a kata in a hand-in. seconds: what all its checks may take."""
+    """The task that a kata of a submission gives. seconds: the limit for all its checks."""
 
     def read(name: str) -> str:
-        module = name.removesuffix(".py")
-        if module in hand_in.lost or (hand_in.fault and module not in hand_in.shown):
-            raise _Lost(hand_in.lost.get(module) or hand_in.fault)
-        if module in hand_in.unreadable:
-            raise hand_in.unreadable[module]
-        if module not in hand_in.sources:
-            raise FileNotFoundError(name)
-        return hand_in.sources[module]
+        return _source(submission, name)
 
-    file = hand_in.shown.get(kata.module, kata.file)
+    file = submission.files.get(kata.module, kata.file)
     try:
-        found = taken(kata, lambda: assembled(catalog, kata, read(kata.file), read, file), file)
-    except _Lost as lost:
-        return could_not(kata, file, str(lost))
-    source = hand_in.sources.get(kata.module, "")
-    if isinstance(found, v.Verdict):
-        found.next_step = ""
-        return KataEntry(kata, found, source)
-    decides = [kata.name, kata.version, seed, seconds, _versions(), found.sources, found.absent]
-    return KataEntry(kata, Task(_digest(["task", *decides]), found, seed), source)
+        work = attempt(kata, lambda: assembled(catalog, kata, read(kata.file), read, file), file)
+    except _ReadFault as problem:
+        return could_not_grade(kata, file, problem.reason)
+    source = submission.sources.get(kata.module, "")
+    if isinstance(work, v.Verdict):
+        work.next_step = None
+        return KataEntry(kata, work, source)
+    absent = msgspec.to_builtins(work.absent)
+    decides = [kata.name, kata.version, seed, seconds, _versions(), work.sources, absent]
+    return KataEntry(kata, Task(_digest(["task", *decides]), work, seed), source)
 
 
-def could_not(kata: Kata, file: str, why: str) -> KataEntry:
-    """What is not even read, by a fault that is not the student's."""
-    return KataEntry(kata, blank(kata, v.COULD_NOT_GRADE, file, why, "mend that, then once more"))
+def _source(submission: StudentSubmission, name: str) -> str:
+    """The text of a kata's file. Raises _ReadFault, Unreadable or FileNotFoundError."""
+    module = name.removesuffix(".py")
+    fault = submission.unreadable.get(module)
+    if fault is None and module not in submission.files:
+        fault = submission.error
+    if fault is not None:
+        raise _ReadFault(fault)
+    if module in submission.invalid:
+        raise Unreadable(submission.invalid[module])
+    if module not in submission.sources:
+        raise FileNotFoundError(name)
+    return submission.sources[module]
+
+
+def could_not_grade(kata: Kata, file: str, reason: ReadFault) -> KataEntry:
+    """The entry of a kata that is not even read, for a reason that is not up to the student."""
+    step = steps.Advice("solve that, then repeat the command")
+    return KataEntry(kata, blank(kata, v.COULD_NOT_GRADE, file, reason, step))
 
 
 @functools.cache
 def _versions() -> dict[str, str]:
-    """They are read from the disk, and stay as they are for as long as a class is graded."""
+    """They are read from the disk, and do not change while a class is graded."""
     return versions()
 
 
-def _digest(what: list[Any]) -> str:
-    text = json.dumps(what, sort_keys=True)
+def _digest(parts: list[Any]) -> str:
+    text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -110,9 +132,9 @@ def secret_from(file: Path | None, environment: Mapping[str, str]) -> bytes | No
         if not secret:
             raise KataError(f"the seed file {file} is empty", "write some secret words into it")
         return secret
-    given = environment.get(VARIABLE, "").strip()
+    value = environment.get(VARIABLE, "").strip()
     # Unset secrets of GitHub Actions arrive as empty variables.
-    return os.fsencode(given) if given else None
+    return os.fsencode(value) if value else None
 
 
 def fresh_secret() -> bytes:
@@ -144,19 +166,19 @@ def fingerprint(source: str) -> tuple[str, int]:
 
 
 def functions(source: str, names: Collection[str]) -> tuple[tuple[str, str, int], ...]:
-    """Name, form and size of those of the functions that the source defines, each by itself.
+    """Name, form and size of each of these functions that the source defines.
 
-    So code is found again that stands in another file, or among other code.
+    So the same code is recognised in another file, or among other code.
     """
     tree = parse(source)
-    found = {}
+    forms = {}
     for node in tree.body if tree else ():
         if isinstance(node, ast.FunctionDef) and node.name in names:
             parts: list[str] = []
             with contextlib.suppress(RecursionError):
                 _form(node, collections.ChainMap(), parts)
-                found[node.name] = (node.name, _hashed(parts)[:SHORT], len(parts))
-    return tuple(found.values())
+                forms[node.name] = (node.name, _hashed(parts)[:SHORT], len(parts))
+    return tuple(forms.values())
 
 
 def _hashed(parts: list[str]) -> str:
@@ -192,14 +214,14 @@ def _numbered(name: str, names: Names) -> str:
 
 
 def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
-    """Names of the function's own: parameters, and what it gives a value to."""
-    found = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    """Local names of the function: its parameters, and names that it assigns to."""
+    bound = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
     body = function.body if isinstance(function.body, list) else [function.body]
     for part in body:
         for node in ast.walk(part):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(node.id)
-    return found
+                bound.add(node.id)
+    return bound
 
 
 def _is_docstring(node: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Files as they were handed in: in a folder, or in a zip, without unpacking it to disk.
+"""The files of a submission, in a folder or in a zip, which is not unpacked to disk.
 
-Nothing is followed out of the folder: a link could name anybody's file.
+No link is followed: it could name anybody's file.
 """
 
 from __future__ import annotations
@@ -8,12 +8,16 @@ from __future__ import annotations
 import io
 import os
 import stat
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from attention_katas.packs.submission import SIZE_CAP
+from attention_katas.grading import remarks as m
+from attention_katas.grading import words
+from attention_katas.packs.submission import SIZE_CAP, Unreadable
+from attention_katas.verdict import reasons as r
 
 NOTEBOOK_CAP = 16 << 20
 ARCHIVE_CAP = 64 << 20  # of an archive inside another one
@@ -25,17 +29,29 @@ NEVER = frozenset(("__pycache__", "__MACOSX", "node_modules", "site-packages"))
 TOOLS = frozenset(("venv", "env", "build", "dist"))
 
 
-class TooMuch(Exception):
-    """It is not read, and that is the doing of who handed it in; the message says why."""
+class RefusedFile(Exception):
+    """An archive or a notebook is not read, and that is up to the student. `reason` says why."""
+
+    def __init__(self, reason: m.Refusal) -> None:
+        super().__init__(words.remark(reason))
+        self.reason = reason
 
 
 class CannotRead(Exception):
-    """It is not read, and that is nobody's doing who handed it in; the message says why."""
+    """A file cannot be read, and that is not up to the student. `reason` says why."""
+
+    def __init__(self, reason: r.CannotBeRead) -> None:
+        super().__init__(words.remark(reason))
+        self.reason = reason
 
 
 @dataclass(frozen=True)
 class File:
-    """One file. parts: its path below what was given. `read` raises TooMuch or CannotRead."""
+    """One file of a submission.
+
+    parts: its path below the folder or archive.
+    read: its bytes; raises Unreadable or CannotRead.
+    """
 
     parts: tuple[str, ...]
     read: Callable[[], bytes]
@@ -59,9 +75,10 @@ class File:
 
 @dataclass
 class Listing:
-    """All files and folders by their paths.
+    """All files and folders of a folder or an archive, by their paths.
 
-    errors: folders that could not be listed, and why. links: folders that are links elsewhere.
+    links: folders that are links.
+    errors: folders that cannot be listed -> what the operating system says.
     """
 
     files: list[File] = field(default_factory=list)
@@ -74,78 +91,88 @@ class Listing:
             [file.below(depth) for file in self.files if len(file.parts) > depth],
             [parts[depth:] for parts in self.folders if len(parts) > depth],
             {parts[depth:] for parts in self.links if len(parts) > depth},
-            {parts[depth:]: said for parts, said in self.errors.items() if len(parts) > depth},
+            {parts[depth:]: text for parts, text in self.errors.items() if len(parts) > depth},
         )
 
 
 def listed(path: Path) -> Listing:
-    """What is in a folder or a zip, in order of names. Raises TooMuch, CannotRead."""
+    """The content of a folder or a zip, in order of names. Raises RefusedFile, CannotRead."""
     if path.is_dir():
         return _folder(path)
-    found = Listing()
+    listing = Listing()
     folders: dict[tuple[str, ...], None] = {}
-    for parts, read in _members(path, MOST_MEMBERS):
+    for parts, read in _members(path, printable(path.name), MOST_MEMBERS):
         if read is not None:
-            found.files.append(File(parts, read))
+            listing.files.append(File(parts, read))
         folders.update(dict.fromkeys(parts[:n] for n in range(1, len(parts) + (read is None))))
-    found.folders = list(folders)
-    return found
+    listing.folders = list(folders)
+    return listing
 
 
-def in_archive(data: io.BytesIO) -> Iterator[File]:
-    """Files of a zip that was itself handed in. Raises TooMuch."""
-    for parts, read in _members(data, MOST_INNER_MEMBERS):
+def in_archive(data: io.BytesIO, name: str) -> Iterator[File]:
+    """Files of a zip inside a submission. Raises RefusedFile, CannotRead."""
+    for parts, read in _members(data, printable(name), MOST_INNER_MEMBERS):
         if read is not None:
             yield File(parts, read)
 
 
+def printable(text: str) -> str:
+    """The text as it can be written anywhere: composed letters, no surrogates, no control signs."""
+    text = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode("utf-8"))
+    return "".join(sign if sign.isprintable() else "?" for sign in text).strip() or "?"
+
+
 def _folder(root: Path) -> Listing:
-    found = Listing()
+    listing = Listing()
 
     def fails(error: OSError) -> None:
         parts = Path(error.filename).relative_to(root).parts if error.filename else ()
-        found.errors[parts] = error.strerror or str(error)
+        listing.errors[parts] = error.strerror or str(error)
 
     for folder, folders, names in os.walk(root, onerror=fails):
         folders[:] = sorted(name for name in folders if not _skipped(name))
         parts = Path(folder).relative_to(root).parts
-        found.folders += [(*parts, name) for name in folders]
-        found.links |= {(*parts, name) for name in folders if os.path.islink(Path(folder, name))}
-        found.files += [File((*parts, name), _reader(Path(folder, name))) for name in sorted(names)]
-    return found
+        listing.folders += [(*parts, name) for name in folders]
+        listing.links |= {(*parts, name) for name in folders if os.path.islink(Path(folder, name))}
+        listing.files += [
+            File((*parts, name), _reader(Path(folder, name))) for name in sorted(names)
+        ]
+    return listing
 
 
 def _reader(path: Path) -> Callable[[], bytes]:
+    name = printable(path.name)
+
     def read() -> bytes:
         cap = WANTED[path.suffix.lower()]
         try:
             status = path.lstat()
             if stat.S_ISLNK(status.st_mode):
-                raise TooMuch(f"{path.name} is a link; only ordinary files are graded")
+                raise Unreadable(r.LinkNotFollowed(name))
             if not stat.S_ISREG(status.st_mode):
-                raise TooMuch(f"{path.name} is not an ordinary file")
+                raise Unreadable(r.NotAnOrdinaryFile(name))
             if status.st_size > cap:
-                raise TooMuch(f"{path.name} is larger than {cap >> 10} KB")
+                raise Unreadable(r.TooLarge(name, cap >> 10))
             return path.read_bytes()
         except OSError as error:
-            raise CannotRead(f"{path.name} cannot be read: {error.strerror}") from None
+            raise CannotRead(r.CannotBeRead(name, error.strerror or "")) from None
 
     return read
 
 
 def _members(
-    data: Path | io.BytesIO, most: int
+    data: Path | io.BytesIO, name: str, most: int
 ) -> Iterator[tuple[tuple[str, ...], Callable[[], bytes] | None]]:
     """Paths in a zip and how to read them; None for a folder."""
     try:
         archive = zipfile.ZipFile(data)
         members = archive.infolist()
     except OSError as error:
-        raise CannotRead(f"it cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # noqa: BLE001 - whatever an archive can make zipfile say
-        raise TooMuch(f"it is not a zip that can be opened: {error}") from None
+        raise CannotRead(r.CannotBeRead(name, error.strerror or printable(str(error)))) from None
+    except Exception as error:  # noqa: BLE001 - whatever an archive can make zipfile raise
+        raise RefusedFile(m.NotAnArchive(name, printable(str(error)))) from None
     if len(members) > most:
-        raise TooMuch(f"it holds more than {most:,} files")
+        raise RefusedFile(m.TooManyMembers(name, most))
     for member in sorted(members, key=lambda member: member.filename):
         parts = PurePosixPath(member.filename.replace("\\", "/")).parts
         parts = tuple(part for part in parts if part not in ("/", "..", "."))
@@ -153,22 +180,24 @@ def _members(
             yield parts, None if member.is_dir() else _member(archive, member, parts[-1])
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Callable[[], bytes]:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> Callable[[], bytes]:
+    name = printable(path)
+
     def read() -> bytes:
-        cap = WANTED[PurePosixPath(name).suffix.lower()]
+        cap = WANTED[PurePosixPath(path).suffix.lower()]
         if stat.S_ISLNK(member.external_attr >> 16):
-            raise TooMuch(f"{name} is a link; only ordinary files are graded")
+            raise Unreadable(r.LinkNotFollowed(name))
         try:
-            with archive.open(member) as opened:  # what it says of its size may be a lie
-                data = opened.read(cap + 1)
+            with archive.open(member) as stream:  # the size in the directory may be wrong
+                data = stream.read(cap + 1)
         except OSError as error:
             if error.errno is not None:
-                raise CannotRead(f"{name} cannot be read: {error.strerror}") from None
-            raise TooMuch(f"{name} cannot be read from its zip: {error}") from None
-        except Exception as error:  # noqa: BLE001 - damaged, encrypted, packed in unknown ways
-            raise TooMuch(f"{name} cannot be read from its zip: {error}") from None
+                raise CannotRead(r.CannotBeRead(name, error.strerror or "")) from None
+            raise Unreadable(r.DamagedInArchive(name, printable(str(error)))) from None
+        except Exception as error:  # noqa: BLE001 - damaged, encrypted, an unknown method
+            raise Unreadable(r.DamagedInArchive(name, printable(str(error)))) from None
         if len(data) > cap:
-            raise TooMuch(f"{name} is larger than {cap >> 10} KB")
+            raise Unreadable(r.TooLarge(name, cap >> 10))
         return data
 
     return read

@@ -1,8 +1,8 @@
 """The ledger: verdicts as they come, in an SQLite file that survives being killed at any moment.
 
-A verdict is kept by the key of its task, so that the same content is judged once, and a run that
-was cut off goes on where it stopped. Each run writes down who handed in what; reports are about
-the last one.
+A verdict is stored by the key of its task, so that the same content is judged once, and a run that
+was cut off goes on where it stopped. Each run stores who handed in what; reports are about the last
+one.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ import sqlite3
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from attention_katas.errors import KataError
+from attention_katas.grading.remarks import Remark
 from attention_katas.grading.results import Student
 from attention_katas.verdict import data as v
 
 IN_MEMORY = Path(":memory:")
 APPLICATION = 0x4B415441  # "KATA"
-FORMAT = 1
+FORMAT = 2  # 1 was that of version 0.1, whose verdicts hold sentences instead of facts
 SCHEMA = f"""
 pragma application_id = {APPLICATION};
 pragma user_version = {FORMAT};
@@ -46,7 +49,7 @@ create table if not exists runs (
     title text not null,
     done integer not null default 0
 );
-create table if not exists hand_ins (
+create table if not exists submissions (
     run integer not null,
     student text not null,
     name text not null,
@@ -65,17 +68,20 @@ create table if not exists entries (
     source text not null,
     form text not null,
     size integer not null,
-    functions text not null default '[]',
+    functions text not null,
     primary key (run, student, kata)
 );
 """
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One kata of one student in a run.
 
-    source: a hash of the code as it was handed in. form, size: see `tasks.fingerprint`.
+    key: of the verdict.
+    worth: the most points there are.
+    file: the path of the file, as the student knows it.
+    source: a hash of the code.
+    form, size: see `entries.fingerprint`.
     functions: name, form and size of each function that the kata asks for.
     """
 
@@ -89,9 +95,15 @@ class Entry:
     functions: tuple[tuple[str, str, int], ...] = ()
 
 
-@dataclass(frozen=True)
-class Run:
-    """One time that a class was graded. at: UTC. done: it was not cut off."""
+class Run(msgspec.Struct, frozen=True):
+    """One time that a class was graded.
+
+    at: when it began, in UTC.
+    layout: of the submissions.
+    origin: where they were.
+    title: of the assignment.
+    done: it was not cut off.
+    """
 
     id: int
     at: str
@@ -102,30 +114,39 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Noted:
-    """One student in a run."""
+class LedgerStudent:
+    """One student in a run.
+
+    late: the platform says so.
+    remarks: for the teacher.
+    entries: katas in their order.
+    """
 
     student: Student
     late: bool
-    remarks: list[str]
+    remarks: list[Remark]
     entries: list[Entry]
 
 
 class Ledger:
-    """Opened for as long as it is used. Every method raises KataError when the file gives trouble.
+    """A ledger that is open. Every method raises KataError when the file cannot be used.
 
-    Of one thread only.
+    For one thread only.
     """
 
     def __init__(self, path: Path, *, new: bool = True, reading: bool = False) -> None:
-        """new: begin one if there is none. reading: one that can only be read will do."""
+        """Open the ledger.
+
+        new: create the file if there is none.
+        reading: a file that can only be read is enough.
+        """
         self.path, self._only_read = path, False
         if not new and not path.exists():
             raise KataError(
                 f"there is no ledger {path}", "kata grade CLASS --ledger FILE makes one"
             )
         if new and path != IN_MEMORY:
-            with contextlib.suppress(OSError):  # a secret stands in it, and what everybody did
+            with contextlib.suppress(OSError):  # for its owner only: it holds a secret and names
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         try:
             self._connect(str(path), new)
@@ -150,48 +171,49 @@ class Ledger:
         Even to read a ledger SQLite writes beside it, unless it is told that nobody else does
         ("immutable"). Then it does not see what is still in the -wal beside it.
         """
-        waiting = Path(f"{self.path}-wal")
-        left = waiting.is_file() and waiting.stat().st_size > 0
-        how = "mode=ro" if left else "mode=ro&immutable=1"
+        log = Path(f"{self.path}-wal")
+        pending = log.is_file() and log.stat().st_size > 0
+        mode = "mode=ro" if pending else "mode=ro&immutable=1"
         self._only_read = True
         try:
-            self._connect(f"{self.path.resolve().as_uri()}?{how}", new=False, uri=True)
+            self._connect(f"{self.path.resolve().as_uri()}?{mode}", new=False, uri=True)
         except sqlite3.DatabaseError:
             self._only_read = False
-            if not left:
+            if not pending:
                 raise self._trouble(why) from None
             raise KataError(
-                f"{self.path} cannot be read here: its end is still in {waiting.name}, and "
+                f"{self.path} cannot be read here: its end is still in {log.name}, and "
                 f"nothing can be written beside it",
                 "copy both files to a folder of your own, then kata grade report there",
             ) from None
 
     def _open(self, new: bool) -> None:
-        told = [
+        application, version = (
             self._db.execute(f"pragma {name}").fetchone()[0]
             for name in ("application_id", "user_version")
-        ]
-        there = self._db.execute("select count(*) from sqlite_master").fetchone()[0]
-        if told == [APPLICATION, FORMAT]:
-            pass
-        elif not there and told == [0, 0] and new:
+        )
+        empty = not self._db.execute("select count(*) from sqlite_master").fetchone()[0]
+        if empty and new and (application, version) == (0, 0):
             self._db.executescript(SCHEMA)
-        elif told[0] == APPLICATION:
-            raise KataError(f"{self.path} was written by another version of kata")
-        else:
+        elif application != APPLICATION:
             raise KataError(f"{self.path} is no ledger; it is left as it is")
+        elif version != FORMAT:
+            raise self._other_version(version)
         if not self._only_read:
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = normal")
-        self._grow()
 
-    def _grow(self) -> None:
-        """Ledgers of before know no functions."""
-        there = {row[1] for row in self._db.execute("pragma table_info(entries)")}
-        self._functions = "functions" if "functions" in there or not there else "'[]'"
-        if not self._only_read and there and "functions" not in there:
-            self._db.execute("alter table entries add column functions text not null default '[]'")
-            self._functions = "functions"
+    def _other_version(self, version: int) -> KataError:
+        if version > FORMAT:
+            return KataError(
+                f"the ledger {self.path} was written by a later version of kata",
+                "install that version; this file is left as it is",
+            )
+        return KataError(
+            f"the ledger {self.path} was written by version 0.1 of kata, and this version cannot "
+            "read its verdicts",
+            "kata grade CLASS --ledger NEW.db grades the class again; this file is left as it is",
+        )
 
     def _trouble(self, error: Exception) -> KataError:
         if self._only_read:
@@ -223,10 +245,10 @@ class Ledger:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """While what was kept is made into objects again."""
+        """While stored text is decoded."""
         try:
             yield
-        except (zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
+        except (zlib.error, ValueError) as error:
             raise self._trouble(error) from None
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
@@ -235,7 +257,7 @@ class Ledger:
         except sqlite3.Error as error:
             raise self._trouble(error) from None
 
-    # What is remembered from run to run
+    # Values that all runs share
 
     def remembered(self, name: str) -> str | None:
         rows = self._rows("select value from meta where name = ?", name)
@@ -248,33 +270,33 @@ class Ledger:
     # Verdicts
 
     def keep(self, key: str, verdict: v.Verdict) -> None:
-        """Write a verdict down; from here on it is not lost. Ours never replaces a real one."""
-        packed = zlib.compress(json.dumps(verdict.to_dict()).encode())
+        """Store a verdict; from here on it survives a kill. `could not grade` replaces no other."""
+        packed = zlib.compress(v.encode(verdict).encode())
         row = (key, verdict.kata, verdict.outcome, _now(), verdict.seconds, packed)
-        how = "ignore" if verdict.outcome == v.COULD_NOT_GRADE else "replace"
+        conflict = "ignore" if verdict.outcome == v.COULD_NOT_GRADE else "replace"
         with self._writing() as db:
-            db.execute(f"insert or {how} into verdicts values (?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+            db.execute(f"insert or {conflict} into verdicts values (?, ?, ?, ?, ?, ?)", row)  # noqa: S608
 
     def verdict(self, key: str) -> v.Verdict | None:
         rows = self._rows("select verdict from verdicts where key = ?", key)
         with self._reading():
-            return v.from_dict(json.loads(zlib.decompress(rows[0][0]))) if rows else None
+            return v.decode(zlib.decompress(rows[0][0])) if rows else None
 
     def judged(self) -> set[str]:
-        """Keys that need no judging any more: all but those that could not be graded."""
+        """Keys of all verdicts but those that could not be graded, which are tried again."""
         query = "select key from verdicts where outcome != ?"
         return {row[0] for row in self._rows(query, v.COULD_NOT_GRADE)}
 
     # Runs
 
     def begin(self, layout: str, origin: str, title: str) -> int:
-        """A new run; its number. origin: what was graded."""
+        """Begin a run; returns its number. origin: where the submissions are."""
         query = "insert into runs (at, layout, origin, title) values (?, ?, ?, ?)"
         with self._writing() as db:
             return int(db.execute(query, (_now(), layout, origin, title)).lastrowid or 0)
 
     def finish(self, run: int) -> None:
-        """Everything of a run has been judged."""
+        """Mark the run as one that was not cut off."""
         with self._writing() as db:
             db.execute("update runs set done = 1 where id = ?", (run,))
 
@@ -286,23 +308,17 @@ class Ledger:
             for number, at, layout, origin, title, done in self._rows(query)
         ]
 
-    def note(self, run: int, noted: Noted) -> None:
-        student = noted.student
+    def note(self, run: int, row: LedgerStudent) -> None:
+        """Store who handed in what."""
+        student = row.student
+        ids, remarks = json.dumps(dict(student.ids)), _packed(row.remarks)
+        submission = (run, student.id, student.name, ids, row.late, remarks)
         entries = [
-            (run, student.id, *astuple(e)[:-1], json.dumps(e.functions)) for e in noted.entries
+            (run, student.id, *msgspec.structs.astuple(entry)[:-1], json.dumps(entry.functions))
+            for entry in row.entries
         ]
         with self._writing() as db:
-            db.execute(
-                "insert or replace into hand_ins values (?, ?, ?, ?, ?, ?)",
-                (
-                    run,
-                    student.id,
-                    student.name,
-                    json.dumps(dict(student.ids)),
-                    noted.late,
-                    json.dumps(noted.remarks),
-                ),
-            )
+            db.execute("insert or replace into submissions values (?, ?, ?, ?, ?, ?)", submission)
             db.executemany(
                 "insert or replace into entries values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", entries
             )
@@ -314,23 +330,43 @@ class Ledger:
             raise KataError(f"nothing was graded with {self.path} yet", "kata grade CLASS")
         return runs[0]
 
-    def noted(self, run: int) -> Iterable[Noted]:
-        """Everybody in a run, in the order of their ids."""
-        columns = f"kata, key, worth, file, source, form, size, {self._functions}"
-        query = f"select {columns} from entries"  # noqa: S608
-        for student, name, ids, late, remarks in self._rows(
-            "select student, name, ids, late, remarks from hand_ins where run = ? order by student",
+    def students(self, run: int) -> Iterable[LedgerStudent]:
+        """All students of a run, in the order of their ids."""
+        submissions = self._rows(
+            "select student, name, ids, late, remarks from submissions where run = ?"
+            " order by student",
             run,
-        ):
-            rows = self._rows(f"{query} where run = ? and student = ? order by rowid", run, student)
+        )
+        for student, name, ids, late, remarks in submissions:
+            rows = self._rows(
+                "select kata, key, worth, file, source, form, size, functions from entries"
+                " where run = ? and student = ? order by rowid",
+                run,
+                student,
+            )
             with self._reading():
-                known, said = json.loads(ids), json.loads(remarks)
-                entries = [Entry(*(*told, _functions(kept))) for *told, kept in rows]
-            yield Noted(Student(student, name, known), bool(late), said, entries)
+                yield LedgerStudent(
+                    Student(student, name, json.loads(ids)),
+                    bool(late),
+                    msgspec.convert(json.loads(remarks), list[Remark]),
+                    [_entry(*row) for row in rows],
+                )
 
 
-def _functions(kept: str) -> tuple[tuple[str, str, int], ...]:
-    return tuple((sys.intern(name), form, size) for name, form, size in json.loads(kept))
+def _packed(remarks: list[Remark]) -> str:
+    # Not msgspec.json: it refuses lone surrogates, which file names may hold.
+    return json.dumps(msgspec.to_builtins(remarks))
+
+
+def _entry(
+    kata: str, key: str, worth: int, file: str, source: str, form: str, size: int, functions: str
+) -> Entry:
+    return Entry(kata, key, worth, file, source, form, size, _functions(functions))
+
+
+def _functions(text: str) -> tuple[tuple[str, str, int], ...]:
+    functions = msgspec.json.decode(text, type=list[tuple[str, str, int]])
+    return tuple((sys.intern(name), form, size) for name, form, size in functions)
 
 
 def _now() -> str:

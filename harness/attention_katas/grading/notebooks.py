@@ -1,8 +1,8 @@
 """Functions from a notebook, or from one file that holds several katas.
 
 A cell that begins with `%%kata NAME` is that kata's file. Without such cells a kata gets what every
-cell defines: functions, classes, constants, and the imports that these use. What a cell only does
-(prints, plots, long computations) is left out: a kata's file is loaded for every check.
+cell defines: functions, classes, constants, and the imports that these use. Other statements
+(prints, plots, long computations) are left out: a kata's file is loaded for every check.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import ast
 import json
 import re
 
+from attention_katas.grading import remarks as m
+from attention_katas.grading.files import RefusedFile
 from attention_katas.packs.catalog import Catalog, Kata
-from attention_katas.packs.submission import SIZE_CAP, Unreadable, decode, parse
+from attention_katas.packs.submission import SIZE_CAP, decode, parse
 
 MAGIC = re.compile(r"%%kata[ \t]+([\w-]+)[^\n]*\n?")
 
@@ -20,21 +22,21 @@ MAGIC = re.compile(r"%%kata[ \t]+([\w-]+)[^\n]*\n?")
 def sources(catalog: Catalog, data: bytes, name: str) -> dict[str, str]:
     """Text of each kata's file, by module, that a notebook or a joint file holds.
 
-    Raises Unreadable.
+    Raises Unreadable or RefusedFile.
     """
     if not name.endswith(".ipynb"):
         return _shared(catalog, needed(definitions(decode(data, name))))
     cells = _cells(data, name)
     if sum(map(len, cells)) > SIZE_CAP:
-        raise Unreadable(f"{name} holds more than {SIZE_CAP >> 10} KB of code")
-    told: dict[str, str] = {}
+        raise RefusedFile(m.TooMuchCode(name, SIZE_CAP >> 10))
+    own: dict[str, str] = {}
     for cell in cells:
-        found = MAGIC.match(cell.lstrip())
-        module = found[1].replace("-", "_").lower().removesuffix(".py") if found else ""
-        if found and module in catalog.modules:
-            told[module] = cell.lstrip()[found.end() :]
+        magic = MAGIC.match(cell.lstrip())
+        module = magic[1].replace("-", "_").lower().removesuffix(".py") if magic else ""
+        if magic and module in catalog.modules:
+            own[module] = cell.lstrip()[magic.end() :]
     whole = "\n\n".join(definitions(text) for text in map(_plain, cells) if text)
-    return {**_shared(catalog, needed(whole)), **told}
+    return {**_shared(catalog, needed(whole)), **own}
 
 
 def _shared(catalog: Catalog, text: str) -> dict[str, str]:
@@ -52,14 +54,14 @@ def defines(text: str, kata: Kata) -> bool:
 
 
 def _cells(data: bytes, name: str) -> list[str]:
-    """Texts of the code cells. Raises Unreadable."""
+    """Texts of the code cells. Raises RefusedFile."""
     try:
         notebook = json.loads(data)
         cells = notebook["cells"]
         code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
         return ["".join(source) for source in code]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise Unreadable(f"{name} is not a notebook of format 4") from None
+        raise RefusedFile(m.NotANotebook(name)) from None
 
 
 def _plain(cell: str) -> str:
@@ -71,24 +73,24 @@ def _plain(cell: str) -> str:
 
 
 def definitions(text: str) -> str:
-    """The text with only what defines something; the other lines are empty.
+    """The text with only its definitions; the other lines are empty.
 
-    Text that is no Python stays as it is, for its syntax error to be told.
+    Text that is no Python stays as it is, so that its syntax error is reported.
     """
     tree = parse(text)
     if tree is None:
         return text
-    lines, kept = text.split("\n"), set()
+    lines, numbers = text.split("\n"), set()
     for node in tree.body:
         if _defines(node):
             decorators = getattr(node, "decorator_list", [])
             first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
-            kept |= set(range(first, (node.end_lineno or node.lineno) + 1))
-    return "\n".join(line if number in kept else "" for number, line in enumerate(lines, 1))
+            numbers |= set(range(first, (node.end_lineno or node.lineno) + 1))
+    return "\n".join(line if number in numbers else "" for number, line in enumerate(lines, 1))
 
 
 def needed(text: str) -> str:
-    """The text without imports of what it does not use: what is for plots is not there here."""
+    """The text without its unused imports: a module for plots may not be installed here."""
     tree = parse(text)
     if tree is None:
         return text

@@ -1,27 +1,24 @@
-"""What grading comes to: plain data that every format writes down in its own way."""
+"""The results of grading: plain data for the formats, the screen and the report."""
 
 from __future__ import annotations
 
-import builtins
-import copy
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from attention_katas.grading import words
+from attention_katas.grading.remarks import Remark
 from attention_katas.verdict import data as v
-
-# How much of a verdict the student gets to see.
-FULL, NAMED, POINTS = "full", "named", "points"
-FEEDBACK = (FULL, NAMED, POINTS)
+from attention_katas.verdict import reasons as r
+from attention_katas.verdict.redact import redact
 
 
 @dataclass(frozen=True)
 class Student:
-    """Whose submission it is.
+    """Who handed in a submission.
 
-    id: unique in the class, and the same from run to run: a folder's name, or an id of the
-    learning platform. ids: what else is known, by name: "canvas" (user id), "moodle" (participant
-    number), "login", "email".
+    id: unique in the class and the same in every run: a folder's name, or the platform's id.
+    name: for people to read, where the platform says it.
+    ids: other ids by name: "canvas" (user id), "moodle" (participant number), "login", "email".
     """
 
     id: str
@@ -35,9 +32,10 @@ class Student:
 
 @dataclass
 class Item:
-    """What came of one kata: its verdict, and points out of `worth`.
+    """One kata of one student, judged.
 
-    points is None when it could not be graded: it then counts neither for nor against.
+    worth: the most points there are.
+    points: None when it could not be graded; then it counts neither for nor against.
     """
 
     kata: str
@@ -53,12 +51,16 @@ class Item:
 
 @dataclass
 class Result:
-    """All katas of one student. remarks: what the teacher should know, in words."""
+    """All katas of one student.
+
+    late: the platform says so.
+    remarks: for the teacher.
+    """
 
     student: Student
     items: list[Item]
     late: bool = False
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
 
     @property
     def graded(self) -> bool:
@@ -75,33 +77,53 @@ class Result:
         return sum(item.worth for item in self.items)
 
 
-# Outcomes of a file with which something is the matter before any value is.
-_TROUBLE = (v.BROKEN, v.TIMED_OUT, v.CRASHED, v.OUT_OF_MEMORY)
+@dataclass(frozen=True)
+class NotRun:
+    """Katas of one student that did not run to their end, for the same reason.
+
+    reason: without the name of a file, so that it is the same for all of them.
+    every: these are all katas of the student.
+    """
+
+    katas: tuple[str, ...]
+    outcome: v.Outcome
+    reason: r.Reason | None
+    every: bool
+
+    @property
+    def sentence(self) -> str:
+        return words.not_run(self.katas, self.every, self.outcome, self.reason)
 
 
-def trouble(result: Result) -> list[str]:
-    """What kept katas from running to the end, for the teacher: alike ones in one sentence."""
-    told: dict[tuple[str, str], list[str]] = {}
+# A verdict of these outcomes has no values to compare, or not all of them.
+ABORTED: tuple[v.Outcome, ...] = (v.BROKEN, v.CRASHED, v.TIMED_OUT, v.OUT_OF_MEMORY)
+
+
+def cause(verdict: v.Verdict) -> r.Reason | None:
+    """Why it is not a pass: of the checks, the first that ended as the whole verdict did."""
+    checks = (c.reason for c in verdict.checks if c.outcome == verdict.outcome != v.PASSED)
+    return next((reason for reason in checks if reason is not None), verdict.reason)
+
+
+def not_run(result: Result, outcomes: Collection[v.Outcome] = ABORTED) -> list[NotRun]:
+    """Katas with one of these outcomes, those with the same reason together."""
+    groups: dict[tuple[v.Outcome, r.Reason | None], list[str]] = {}
     for item in result.items:
-        verdict = item.verdict
-        if verdict.outcome in _TROUBLE:
-            said = " ".join(verdict.message.split())
-            # "mask.py does not load: ..." is the same for every kata of a notebook.
-            said = re.sub(rf"^{re.escape(item.kata.replace('-', '_'))}\.py ", "", said)[:200]
-            told.setdefault((verdict.outcome, said), []).append(item.kata)
-    found = []
-    for (outcome, said), katas in told.items():
-        several = len(katas) == len(result.items) > 1
-        names = f"all {len(katas)} katas" if several else ", ".join(katas)
-        found.append(f"{names}: {outcome}: {said}" if said else f"{names}: {outcome}")
-    return found
+        if item.verdict.outcome in outcomes:
+            key = item.verdict.outcome, words.without_file(cause(item.verdict))
+            groups.setdefault(key, []).append(item.kata)
+    total = len(result.items)
+    return [
+        NotRun(tuple(katas), outcome, reason, len(katas) == total > 1)
+        for (outcome, reason), katas in groups.items()
+    ]
 
 
 def points_for(verdict: v.Verdict, worth: int) -> int | None:
     """Points of a verdict: the floor of `worth` times the share of checks that passed.
 
-    Only a pass earns all of them. A check that could not be verified on this machine is left out of
-    the count. A law counts only where the values are right: the judge says "not reached" otherwise.
+    None if it could not be graded. Only a pass earns all points. A check that this machine cannot
+    verify does not count. A law counts once the values are right; until then it is "not reached".
     """
     if verdict.outcome == v.COULD_NOT_GRADE:
         return None
@@ -114,106 +136,8 @@ def points_for(verdict: v.Verdict, worth: int) -> int | None:
     return min(worth * passed // len(counted), max(worth - 1, 0))
 
 
-def redacted(result: Result, feedback: str) -> Result:
-    """The result with as much in its verdicts as `feedback` lets a student see."""
-    files = [_file(item.kata) for item in result.items]
-    items = [replace(item, verdict=shape(item.verdict, feedback, files)) for item in result.items]
+def redacted(result: Result, level: str) -> Result:
+    """The result with what the level of feedback lets the student see of its verdicts."""
+    files = [f"{item.kata.replace('-', '_')}.py" for item in result.items]
+    items = [replace(item, verdict=redact(item.verdict, level, files)) for item in result.items]
     return replace(result, items=items)
-
-
-def _file(kata: str) -> str:
-    return f"{kata.replace('-', '_')}.py"
-
-
-def shape(verdict: v.Verdict, feedback: str, files: Collection[str] = ()) -> v.Verdict:
-    """A copy of the verdict for a student. files: of all katas, beside its own.
-
-    full: all of it but the seed (which would tell what is asked the next time) and the audit (which
-    is the teacher's). named: the checks by title, the mistake by name, where an exception came
-    from; nothing that holds an input or an answer, and nothing that the code could have written one
-    into: what it printed, the words and the class of its exceptions. points: outcome and counts.
-    """
-    shown = copy.deepcopy(verdict)
-    shown.seed, shown.audit = 0, []
-    if feedback == FULL:
-        return shown
-    shown.output, known = "", {*files, _file(verdict.kata)}
-    if shown.checks:  # else it is about the file, and no input was there yet
-        first = shown.first_failure
-        shown.message = _plain(first) if first else ""
-        shown.raised = _anonymous(shown.raised, known)
-    for check in shown.checks:
-        raised = _anonymous(check.evidence.raised if check.evidence else None, known)
-        check.message, check.output = _plain(check), ""
-        check.evidence = v.Evidence(raised=raised) if raised else None
-    shown.diagnoses = [_named(found) for found in shown.diagnoses]
-    if feedback == POINTS:
-        shown.message, shown.raised, shown.next_step, shown.diagnoses = "", None, "", []
-        shown.seconds = 0.0  # code can sleep for as long as an input says
-        shown.checks = [
-            v.Check(f"check-{number}", f"Check {number}", check.outcome, law=check.law)
-            for number, check in enumerate(shown.checks, 1)
-        ]
-    return shown
-
-
-# What is said of a failure without a number of an input or an answer, and without a word that the
-# submission could have chosen: in these the names are those of the kata's own arguments.
-_DTYPE = r"(bool|u?int\d+|b?float(16|32|64)|complex(64|128))"
-_NAME = r"[a-z]\w{0,20}(\[['\"]\w{1,20}['\"]\])?"
-_REDACTED_SAFE = tuple(
-    map(
-        re.compile,
-        (
-            rf"{_DTYPE} came back, expected {_DTYPE}(, the dtype of the input)?",
-            rf"no gradient reaches {_NAME}: it is cut off on the way",
-            rf"the gradient of {_NAME} (has the wrong shape|differs|is not finite)",
-            r"the gradients are not the slopes of what the function computes",
-            r"this call leaves gradients switched off .{1,120}",
-            r"this call rewrote the answer of an earlier one; .{1,60}",
-            rf"the call changed its input {_NAME}; work on a new tensor",
-            r"a tensor made here is on the default device, not on that of the inputs",
-            r"the answer is on the cpu, wherever the inputs are",
-        ),
-    )
-)
-_BANNED = "uses a built-in that is switched off here: this kata is about writing it by hand"
-
-
-def _plain(check: v.Check) -> str:
-    """Why a check failed, without numbers or words of the submission."""
-    if check.outcome == v.PASSED:
-        return ""
-    if check.outcome == v.NOT_REACHED:  # the judge's own words, about nothing that was asked
-        return check.message
-    if check.rung == "nothing banned":
-        return _BANNED
-    if check.outcome == v.FAILED:
-        said = re.sub(r" in \d+ of \d+ entries.*", "", check.message)
-        if any(sayable.fullmatch(said) for sayable in _REDACTED_SAFE):
-            return said
-    raised = _anonymous(check.evidence.raised if check.evidence else None)
-    if check.outcome == v.FAILED and raised and raised.type:
-        return f"raised {raised.type}"
-    return f"not right: {check.rung}" if check.outcome == v.FAILED else check.outcome
-
-
-def _anonymous(raised: v.Raised | None, files: Collection[str] = ()) -> v.Raised | None:
-    """Where an exception came from; its class only if it is one that everybody has.
-
-    Code can be given any name of a function or of a file while it runs.
-    """
-    if raised is None:
-        return None
-    known = isinstance(getattr(builtins, raised.type, None), type)
-    frames = [
-        v.Frame(frame.file, frame.line, "") for frame in raised.frames[-3:] if frame.file in files
-    ]
-    kind = raised.type if known else "an exception"
-    return replace(raised, type=kind, message="", frames=frames)
-
-
-def _named(found: v.Diagnosis) -> v.Diagnosis:
-    """What kind of mistake it is, without the answers that gave it away."""
-    symptoms = [said for said in found.symptoms if not re.search(r"\d", said)]
-    return replace(found, call="", at=None, yours=None, expected=None, symptoms=symptoms)

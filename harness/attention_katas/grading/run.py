@@ -1,4 +1,4 @@
-"""A class through the judge, and what came of it."""
+"""One grading run: a class is judged, and its results."""
 
 from __future__ import annotations
 
@@ -8,42 +8,59 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
-from attention_katas.grading import entries
-from attention_katas.grading.collect import Collected, StudentSubmission
-from attention_katas.grading.ledger import Entry, Ledger, Noted, Run
-from attention_katas.grading.results import Item, Result, Student, points_for, trouble
+from attention_katas.grading import entries, words
+from attention_katas.grading.collect import Collected, StudentSubmission, grader_fault
+from attention_katas.grading.entries import KataEntry
+from attention_katas.grading.ledger import Entry, Ledger, LedgerStudent, Run
+from attention_katas.grading.results import Item, Result, Student, cause, not_run, points_for
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import blank
 from attention_katas.service.judge_service import ClassService, Task
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons as r
+from attention_katas.verdict import words as verdict_words
 
+# Counted beside the outcomes of verdicts.
 NOT_JUDGED = "not judged yet"
-NOT_YET = f"{NOT_JUDGED}: the grading was stopped before"
+
+
+def is_waiting(verdict: v.Verdict) -> bool:
+    """Whether it stands for a verdict that is still to come."""
+    return isinstance(verdict.reason, r.NotJudgedYet)
 
 
 @dataclass
 class Tally:
-    """How far a run is.
+    """The progress of a run.
 
-    settled of all: katas of students; judged: verdicts made in this run; last: what is waited for
-    when nothing else is.
+    total: katas of all students.
+    finished: those of them that have a verdict.
+    judged: verdicts of this run.
+    stored: verdicts that the ledger had already.
+    last: the katas that are still being judged, where they are few.
+    outcomes: of the finished katas.
     """
 
-    all: int = 0
-    settled: int = 0
+    total: int = 0
+    finished: int = 0
     judged: int = 0
-    known: int = 0
+    stored: int = 0
     last: str = ""
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
 
-    def settle(self, outcome: str, times: int = 1) -> None:
-        self.settled += times
+    def finish(self, outcome: str, times: int = 1) -> None:
+        self.finished += times
         self.outcomes[outcome] += times
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What is graded: some katas, and what each is worth. seconds: what a kata may take."""
+    """The katas that are graded.
+
+    worth: points by the name of the kata.
+    secret: decides all inputs.
+    seconds: the limit for all checks of a kata.
+    """
 
     title: str
     katas: Sequence[Kata]
@@ -53,7 +70,7 @@ class Assignment:
 
 
 class GradingRun:
-    """One run: everybody's katas, judged and written into the ledger as they come."""
+    """One run: each kata of each student is judged and written into the ledger at once."""
 
     def __init__(
         self,
@@ -67,105 +84,118 @@ class GradingRun:
         self.catalog, self.assignment, self.collected = catalog, assignment, collected
         self.ledger, self.tell = ledger, tell
         self.seeds = {k.name: entries.seed_of(assignment.secret, k) for k in assignment.katas}
-        self.tally = Tally(all=len(collected.students) * len(assignment.katas))
+        self.tally = Tally(total=len(collected.students) * len(assignment.katas))
         self.run = ledger.begin(collected.layout, origin, assignment.title)
-        self._known = ledger.judged()
+        self._judged = ledger.judged()
         self._waiting: collections.Counter[str] = collections.Counter()
-        self._whose: dict[str, str] = {}
+        self._labels: dict[str, str] = {}
         self._noted: set[str] = set()
 
     def judge(self, service: ClassService) -> None:
-        """Judge all hand-ins, and write the verdicts into the ledger as they come."""
+        """Judge all submissions, and write the verdicts into the ledger as they come."""
         for task, verdict in service.judge_all(self._tasks()):
             self.ledger.keep(task.key, verdict)
             self.tally.judged += 1
-            self.tally.settle(verdict.outcome, self._waiting.pop(task.key, 1))
-            rest = [self._whose[key] for key in self._waiting]
+            self.tally.finish(verdict.outcome, self._waiting.pop(task.key, 1))
+            rest = [self._labels[key] for key in self._waiting]
             self.tally.last = ", ".join(rest) if len(rest) < 3 else ""
             self.tell(self.tally)
         self.ledger.finish(self.run)
 
     def _tasks(self) -> Iterator[Task]:
-        """What has to be judged. Writes down who handed in what on the way."""
-        for hand_in in self.collected:
-            made = self._asked(hand_in)
-            self._noted.add(hand_in.student.id)
-            for one in made:
-                if isinstance(one.found, v.Verdict):
-                    self.ledger.keep(one.key, one.found)
-                    self.tally.settle(one.found.outcome)
-                elif one.key in self._known:
-                    self.tally.known += 1
-                    found = self.ledger.verdict(one.key)
-                    self.tally.settle(found.outcome if found else v.COULD_NOT_GRADE)
+        """The tasks that have no verdict yet. Writes each submission into the ledger."""
+        for submission in self.collected:
+            kata_entries = self._entries(submission)
+            self._noted.add(submission.student.id)
+            for entry in kata_entries:
+                if isinstance(entry.work, v.Verdict):
+                    self.ledger.keep(entry.key, entry.work)
+                    self.tally.finish(entry.work.outcome)
+                elif entry.key in self._judged:
+                    self._finish_stored(entry.key)
                 else:
-                    self._waiting[one.key] += 1
-                    if self._waiting[one.key] == 1:
-                        self._whose[one.key] = f"{hand_in.student.shown}'s {one.kata.name}"
-                        yield one.found
+                    yield from self._wait_for(entry.work, submission.student)
             self.tell(self.tally)
 
-    def _asked(self, hand_in: StudentSubmission) -> list[entries.KataEntry]:
-        """What there is to judge of a hand-in; written down."""
+    def _finish_stored(self, key: str) -> None:
+        self.tally.stored += 1
+        verdict = self.ledger.verdict(key)
+        self.tally.finish(verdict.outcome if verdict else v.COULD_NOT_GRADE)
+
+    def _wait_for(self, task: Task, student: Student) -> Iterator[Task]:
+        """The task, unless the same one is waiting already."""
+        self._waiting[task.key] += 1
+        if self._waiting[task.key] == 1:
+            self._labels[task.key] = f"{student.shown}'s {task.submission.kata.name}"
+            yield task
+
+    def _entries(self, submission: StudentSubmission) -> list[KataEntry]:
+        """The entries of a submission, which are written into the ledger."""
         katas, seconds = self.assignment.katas, self.assignment.seconds
         try:
-            made = [
-                entries.asked(self.catalog, kata, hand_in, self.seeds[kata.name], seconds)
+            kata_entries = [
+                entries.kata_entry(self.catalog, kata, submission, self.seeds[kata.name], seconds)
                 for kata in katas
             ]
-            noted = self._note(hand_in, made)
+            student = self._ledger_student(submission, kata_entries)
         except Exception as error:  # noqa: BLE001 - ours; nobody else must suffer from it
-            said = f"a fault of kata grade: {type(error).__name__}: {error}"[:300]
-            hand_in.remarks.append(said)
-            made = [entries.could_not(kata, kata.file, said) for kata in katas]
-            noted = self._note(hand_in, made)
-        self.ledger.note(self.run, noted)
-        return made
+            fault = grader_fault(error)
+            submission.remarks.append(fault)
+            kata_entries = [entries.could_not_grade(kata, kata.file, fault) for kata in katas]
+            student = self._ledger_student(submission, kata_entries)
+        self.ledger.note(self.run, student)
+        return kata_entries
 
-    def _note(self, hand_in: StudentSubmission, made: Sequence[entries.KataEntry]) -> Noted:
-        rows = []
-        for one in made:
-            form, size = entries.fingerprint(one.source)
-            source = hashlib.sha256(one.source.encode("utf-8", "surrogatepass")).hexdigest()
-            worth = self.assignment.worth[one.kata.name]
-            file = hand_in.shown.get(one.kata.module, one.kata.file)
-            functions = entries.functions(one.source, one.kata.functions)
-            rows.append(Entry(one.kata.name, one.key, worth, file, source, form, size, functions))
-        return Noted(hand_in.student, hand_in.late, hand_in.remarks, rows)
+    def _ledger_student(
+        self, submission: StudentSubmission, kata_entries: Sequence[KataEntry]
+    ) -> LedgerStudent:
+        rows = [self._ledger_entry(submission, entry) for entry in kata_entries]
+        return LedgerStudent(submission.student, submission.late, submission.remarks, rows)
+
+    def _ledger_entry(self, submission: StudentSubmission, entry: KataEntry) -> Entry:
+        form, size = entries.fingerprint(entry.source)
+        return Entry(
+            kata=entry.kata.name,
+            key=entry.key,
+            worth=self.assignment.worth[entry.kata.name],
+            file=submission.files.get(entry.kata.module, entry.kata.file),
+            source=hashlib.sha256(entry.source.encode("utf-8", "surrogatepass")).hexdigest(),
+            form=form,
+            size=size,
+            functions=entries.functions(entry.source, entry.kata.functions),
+        )
 
     def results(self) -> Results:
-        """What came of everybody, also of those that were not reached."""
-        missing = [one for one in self.collected.students if one.id not in self._noted]
-        others = [self._missing(one) for one in missing]
-        return Results(self.catalog, self.ledger, self.run, others)
+        """The results of all students, also of those that the run did not reach."""
+        missing = [student for student in self.collected.students if student.id not in self._noted]
+        return Results(self.catalog, self.ledger, self.run, list(map(self._missing, missing)))
 
     def _missing(self, student: Student) -> Result:
         items = [
-            Item(
-                kata.name,
-                kata.title,
-                self.assignment.worth[kata.name],
-                None,
-                blank(kata, v.COULD_NOT_GRADE, kata.file, NOT_YET),
-            )
+            Item(kata.name, kata.title, self.assignment.worth[kata.name], None, _waiting(kata))
             for kata in self.assignment.katas
         ]
         return Result(student, items)
 
 
+def _waiting(kata: Kata) -> v.Verdict:
+    """Stands for a verdict that is still to come."""
+    return blank(kata, v.COULD_NOT_GRADE, kata.file, r.NotJudgedYet())
+
+
 class Results(Sequence[Result]):
-    """The results of a run, by student, read one at a time: a class need not fit into memory."""
+    """The results of a run by student, read one at a time: a class need not fit into memory."""
 
     def __init__(
-        self, catalog: Catalog, ledger: Ledger, run: int, others: Sequence[Result] = ()
+        self, catalog: Catalog, ledger: Ledger, run: int, missing: Sequence[Result] = ()
     ) -> None:
-        """others: of students that the ledger does not have."""
+        """missing: results of students that the ledger does not have."""
         self._catalog, self._ledger = catalog, ledger
-        found: list[Noted | Result] = [*ledger.noted(run), *others]
-        self._found = sorted(found, key=lambda one: one.student.id)
+        rows: list[LedgerStudent | Result] = [*ledger.students(run), *missing]
+        self._rows = sorted(rows, key=lambda row: row.student.id)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._rows)
 
     @overload
     def __getitem__(self, at: int) -> Result: ...
@@ -176,27 +206,44 @@ class Results(Sequence[Result]):
     def __getitem__(self, at: int | slice) -> Result | Sequence[Result]:
         if isinstance(at, slice):
             return [self[number] for number in range(len(self))[at]]
-        found = self._found[at]
-        return found if isinstance(found, Result) else _result(self._catalog, self._ledger, found)
+        row = self._rows[at]
+        return row if isinstance(row, Result) else _result(self._catalog, self._ledger, row)
 
 
 @dataclass
 class KataSummary:
-    """How a kata went. points: those of everybody who could be graded, added up."""
+    """How a kata went.
+
+    worth: the most points there are.
+    outcomes: of all students.
+    points: of all students who could be graded, added up.
+    graded: how many could be graded.
+    """
 
     worth: int
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
     points: int = 0
     graded: int = 0
 
+    def add(self, item: Item) -> None:
+        self.outcomes[NOT_JUDGED if is_waiting(item.verdict) else item.verdict.outcome] += 1
+        if item.points is not None:
+            self.points += item.points
+            self.graded += 1
+
 
 @dataclass
 class Summary:
     """A class in a few numbers, and what the teacher should look at.
 
-    points: of everybody who could be graded in full. waiting: katas that were not judged yet.
-    percents: (who, percentage) of all, what could not be graded counted as full; least: the lowest.
-    lost: whose katas could not be graded, and why. remarks: (who, what).
+    katas: by name.
+    points: of each student who could be graded in full.
+    worth: the points of all katas.
+    waiting: how many katas of students are not judged yet.
+    least: the lowest of the percentages.
+    percents: (student, percentage), what could not be graded counted as full.
+    ungraded: (student, which katas could not be graded and why).
+    remarks: (student, remark).
     """
 
     katas: dict[str, KataSummary] = field(default_factory=dict)
@@ -205,40 +252,51 @@ class Summary:
     waiting: int = 0
     least: float = 100.0
     percents: list[tuple[str, float]] = field(default_factory=list)
-    lost: list[tuple[str, str]] = field(default_factory=list)
+    ungraded: list[tuple[str, str]] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
 
-
-def summed_up(results: Sequence[Result]) -> Summary:
-    """Everything that is said of a class on the terminal, in one pass."""
-    found = Summary()
-    for result in results:
-        who = result.student.shown
-        found.worth = result.worth
+    def add(self, result: Result) -> None:
+        self.worth = result.worth
         if result.graded:
-            found.points.append(result.points)
+            self.points.append(result.points)
         for item in result.items:
-            kata = found.katas.setdefault(item.kata, KataSummary(item.worth))
-            waits = item.verdict.message == NOT_YET and item.points is None
-            found.waiting += waits
-            kata.outcomes[NOT_JUDGED if waits else item.verdict.outcome] += 1
-            if item.points is not None:
-                kata.points += item.points
-                kata.graded += 1
-            if item.verdict.audit:
-                found.remarks.append((who, f"{item.kata}: {', '.join(item.verdict.audit)}"))
-        found.remarks += [(who, said) for said in [*result.remarks, *trouble(result)]]
-        whys = [item for item in result.items if item.points is None]
-        lost = [item for item in whys if item.verdict.message != NOT_YET]
-        if lost:
-            names = ", ".join(item.kata for item in lost)
-            found.lost.append((who, f"could not grade {names}: {lost[0].verdict.message}"))
-        benefit = sum(item.worth for item in whys)
+            self.katas.setdefault(item.kata, KataSummary(item.worth)).add(item)
+            self.waiting += is_waiting(item.verdict)
+        self._add_percent(result)
+        self._add_ungraded(result)
+        self._add_remarks(result)
+
+    def _add_percent(self, result: Result) -> None:
+        benefit = sum(item.worth for item in result.items if item.points is None)
         if result.worth:
             percent = 100 * (result.points + benefit) / result.worth
-            found.percents.append((who, percent))
-            found.least = min(found.least, percent)
-    return found
+            self.percents.append((result.student.shown, percent))
+            self.least = min(self.least, percent)
+
+    def _add_ungraded(self, result: Result) -> None:
+        items = [i for i in result.items if i.points is None and not is_waiting(i.verdict)]
+        if items:
+            names = ", ".join(item.kata for item in items)
+            sentence = verdict_words.reason(cause(items[0].verdict))
+            self.ungraded.append((result.student.shown, f"could not grade {names}: {sentence}"))
+
+    def _add_remarks(self, result: Result) -> None:
+        audits = [
+            f"{item.kata}: {', '.join(item.verdict.audit)}"
+            for item in result.items
+            if item.verdict.audit
+        ]
+        remarks = [words.remark(remark) for remark in result.remarks]
+        reasons = [group.sentence for group in not_run(result)]
+        self.remarks += [(result.student.shown, text) for text in audits + remarks + reasons]
+
+
+def summary_of(results: Sequence[Result]) -> Summary:
+    """Everything that the terminal shows of a class, in one pass."""
+    summary = Summary()
+    for result in results:
+        summary.add(result)
+    return summary
 
 
 def results_of(catalog: Catalog, ledger: Ledger, run: int | Run) -> Results:
@@ -246,14 +304,12 @@ def results_of(catalog: Catalog, ledger: Ledger, run: int | Run) -> Results:
     return Results(catalog, ledger, run.id if isinstance(run, Run) else run)
 
 
-def _result(catalog: Catalog, ledger: Ledger, noted: Noted) -> Result:
+def _result(catalog: Catalog, ledger: Ledger, row: LedgerStudent) -> Result:
     items = []
-    for entry in noted.entries:
+    for entry in row.entries:
         kata = catalog[entry.kata]
-        verdict = ledger.verdict(entry.key)
-        if verdict is None:
-            verdict = blank(kata, v.COULD_NOT_GRADE, entry.file, NOT_YET)
+        verdict = ledger.verdict(entry.key) or _waiting(kata)
         verdict.file = entry.file
         points = points_for(verdict, entry.worth)
         items.append(Item(kata.name, kata.title, entry.worth, points, verdict))
-    return Result(noted.student, items, noted.late, list(noted.remarks))
+    return Result(row.student, items, row.late, list(row.remarks))

@@ -1,4 +1,4 @@
-"""What `kata grade` says on the terminal."""
+"""`kata grade` on the terminal: results, a class, progress."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from rich.console import Console
 from rich.text import Text
 
+from attention_katas.grading import words
 from attention_katas.grading.results import Item, Result
 from attention_katas.grading.run import NOT_JUDGED, Summary, Tally
 from attention_katas.packs.catalog import Catalog
@@ -46,7 +47,7 @@ def one(screen: Screen, result: Result, katas: Catalog) -> None:
     total = f"{result.points} of {result.worth} points"
     screen.line(Text.assemble(("all".ljust(widest) + "  ", ""), (total, "bold")), indent=2)
     for remark in result.remarks:
-        screen.item("!", "yellow", glyphs.safe(remark))
+        screen.item("!", "yellow", glyphs.safe(words.remark(remark)))
     screen.line()
 
 
@@ -62,8 +63,8 @@ def many(screen: Screen, summary: Summary) -> None:
     widest = max(map(len, summary.katas), default=0)
     for name, kata in summary.katas.items():
         mean = f"{kata.points / kata.graded:5.1f}" if kata.graded else "    -"
-        told = ", ".join(f"{count} {one}" for one, count in _in_order(kata.outcomes))
-        row = f"{name.ljust(widest)}  mean {mean} of {kata.worth:<3}  {told}"
+        counts = ", ".join(f"{n} {outcome}" for outcome, n in _in_order(kata.outcomes))
+        row = f"{name.ljust(widest)}  mean {mean} of {kata.worth:<3}  {counts}"
         screen.line(row, indent=2, hang=widest + 2)
     if summary.points:
         middle = statistics.median(summary.points)
@@ -73,16 +74,16 @@ def many(screen: Screen, summary: Summary) -> None:
 
 def _in_order(outcomes: Counter[str]) -> list[tuple[str, int]]:
     order = [*v.OUTCOMES, NOT_JUDGED]
-    return [(one, outcomes[one]) for one in order if outcomes[one]]
+    return [(outcome, outcomes[outcome]) for outcome in order if outcomes[outcome]]
 
 
 def remarks(screen: Screen, summary: Summary) -> None:
-    """What needs a look: our own faults first, then odd hand-ins."""
-    for who, said in summary.lost[:SHOWN]:
-        screen.item("!", "magenta", glyphs.safe(f"{who}: {said}"))
-    for who, said in summary.remarks[:SHOWN]:
-        screen.item("!", "yellow", glyphs.safe(f"{who}: {said}"))
-    more = max(len(summary.lost) - SHOWN, 0) + max(len(summary.remarks) - SHOWN, 0)
+    """What needs a look: what could not be graded, then odd submissions."""
+    for name, text in summary.ungraded[:SHOWN]:
+        screen.item("!", "magenta", glyphs.safe(f"{name}: {text}"))
+    for name, text in summary.remarks[:SHOWN]:
+        screen.item("!", "yellow", glyphs.safe(f"{name}: {text}"))
+    more = max(len(summary.ungraded) - SHOWN, 0) + max(len(summary.remarks) - SHOWN, 0)
     if more:
         screen.line(f"and {more} more remarks", "dim", indent=4)
 
@@ -104,7 +105,7 @@ def below(summary: Summary, fail_under: float | None) -> str:
 
 @contextlib.contextmanager
 def progress(out: Console, students: int, katas: int) -> Iterator[Callable[[Tally], None]]:
-    """A bar with rate, remaining time and counts of outcomes; lines where none can be drawn."""
+    """A bar with rate, remaining time and counts of outcomes; lines where none can be bar."""
     if out.is_terminal and not out.is_dumb_terminal:
         yield from _bar(out)
     else:
@@ -129,14 +130,14 @@ def _bar(out: Console) -> Iterator[Callable[[Tally], None]]:
         ),
     )
     started = time.monotonic()
-    with Progress(*columns, console=out, transient=True, expand=True) as drawn:
-        task = drawn.add_task("", total=None, rate="starting ...", counts="")
+    with Progress(*columns, console=out, transient=True, expand=True) as bar:
+        task = bar.add_task("", total=None, rate="starting ...", counts="")
 
         def tell(tally: Tally) -> None:
-            drawn.update(
+            bar.update(
                 task,
-                total=tally.all,
-                completed=tally.settled,
+                total=tally.total,
+                completed=tally.finished,
                 rate=_rate(tally, started),
                 counts=f"waiting for {tally.last}" if tally.last else _counts(tally),
             )
@@ -145,14 +146,14 @@ def _bar(out: Console) -> Iterator[Callable[[Tally], None]]:
 
 
 def _lines(out: Console, total: int) -> Iterator[Callable[[Tally], None]]:
-    started = told = time.monotonic()
+    started = last = time.monotonic()
 
     def tell(tally: Tally) -> None:
-        nonlocal told
-        if time.monotonic() - told < EVERY_SECONDS:
+        nonlocal last
+        if time.monotonic() - last < EVERY_SECONDS:
             return
-        told = time.monotonic()
-        line = f"{tally.settled} of {total}  {_rate(tally, started)}  {_counts(tally)}"
+        last = time.monotonic()
+        line = f"{tally.finished} of {total}  {_rate(tally, started)}  {_counts(tally)}"
         out.print(line, soft_wrap=True)
 
     yield tell
@@ -164,4 +165,4 @@ def _rate(tally: Tally, started: float) -> str:
 
 
 def _counts(tally: Tally) -> str:
-    return ", ".join(f"{count} {one}" for one, count in _in_order(tally.outcomes))
+    return ", ".join(f"{count} {outcome}" for outcome, count in _in_order(tally.outcomes))

@@ -74,6 +74,22 @@ class CannotBeRead(Fact, frozen=True):
     problem: str = ""
 
 
+class LinkNotFollowed(Fact, frozen=True):
+    """The file is a link, and `kata grade` reads ordinary files only."""
+
+    file: str
+
+
+class DamagedInArchive(Fact, frozen=True):
+    """The file cannot be unpacked from its archive.
+
+    problem: what the archive's reader says.
+    """
+
+    file: str
+    problem: str
+
+
 Unreadability = Union[  # noqa: UP007
     FileMissing,
     LinkDangling,
@@ -83,6 +99,8 @@ Unreadability = Union[  # noqa: UP007
     NulByte,
     NotUtf8,
     CannotBeRead,
+    LinkNotFollowed,
+    DamagedInArchive,
 ]
 
 
@@ -255,6 +273,33 @@ class MachineBusy(Fact, frozen=True):
 
     processor_seconds: float
     seconds: float
+
+
+# What `kata grade` says of a kata that no judge has judged: `could not grade` as well
+
+
+class NotJudgedYet(Fact, frozen=True):
+    """The grading was stopped before the kata was judged."""
+
+
+class GraderFault(Fact, frozen=True):
+    """An exception in `kata grade` itself.
+
+    type, text: of the exception.
+    """
+
+    type: str
+    text: str
+
+
+class FolderNotListed(Fact, frozen=True):
+    """The operating system refuses to list a folder of the submission.
+
+    problem: what it says.
+    """
+
+    folder: str
+    problem: str
 
 
 # How a call to the learner's code ends without an answer
@@ -580,6 +625,18 @@ class AnswerOnCpu(Fact, frozen=True):
     """The answer is on the cpu, wherever the inputs are."""
 
 
+# What a student is told instead of a reason that holds inputs or answers
+
+
+class NotRight(Fact, frozen=True):
+    """The check failed; the details are withheld from the student.
+
+    rung: where on the ladder it stopped.
+    """
+
+    rung: str
+
+
 # Why a check was not made, or not decided
 
 
@@ -620,6 +677,8 @@ Reason = Union[  # noqa: UP007
     NulByte,
     NotUtf8,
     CannotBeRead,
+    LinkNotFollowed,
+    DamagedInArchive,
     StillStub,
     FunctionMissing,
     NotAFunction,
@@ -638,6 +697,9 @@ Reason = Union[  # noqa: UP007
     MissingRestrictions,
     BanOpen,
     MachineBusy,
+    NotJudgedYet,
+    GraderFault,
+    FolderNotListed,
     TimedOut,
     KataTimedOut,
     MemoryExceeded,
@@ -676,6 +738,7 @@ Reason = Union[  # noqa: UP007
     NotTheSlopes,
     MadeOnDefaultDevice,
     AnswerOnCpu,
+    NotRight,
     NotWritten,
     HungBefore,
     ValuesFirst,

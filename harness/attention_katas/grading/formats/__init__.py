@@ -14,29 +14,32 @@ from typing import overload
 
 from attention_katas.errors import KataError
 from attention_katas.grading.formats._text import file_names
-from attention_katas.grading.results import FEEDBACK, NAMED, Result, redacted
+from attention_katas.grading.results import Result, redacted
 from attention_katas.render.registry import Format, Registry
+from attention_katas.verdict.redact import LEVELS, NAMED
 
 
 @dataclass(frozen=True)
 class About:
     """What a format may need beside the results.
 
-    title: of the assignment. fail_under: percent of the points below which a grade is to look
-    red, or None. given: files that a format fills in, by the option's name ("worksheet",
-    "gradebook"). environment: of this process. notes: what a format has to tell the teacher, in
-    words: it adds to them, and whoever asked for it prints them on standard error.
+    title: of the assignment.
+    feedback: how much a student sees, one of `verdict.redact.LEVELS`.
+    fail_under: percent of the points below which a grade looks red, or None.
+    files: files that a format fills in, by the option's name ("worksheet", "gradebook").
+    environment: of this process.
+    notes: sentences for the teacher, which a format adds to and the caller prints on stderr.
     """
 
     title: str = "Attention katas"
     feedback: str = NAMED
     fail_under: float | None = None
-    given: Mapping[str, Path] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        assert self.feedback in FEEDBACK, self.feedback
+        assert self.feedback in LEVELS, self.feedback
 
 
 def _nothing_to_check(about: About) -> None:
@@ -88,9 +91,9 @@ def is_too_low(result: Result, fail_under: float | None) -> bool:
 
 
 def place_of(name: str, file: str, about: About) -> str:
-    """Where a format goes when `file` was asked for, or nothing: a path, or "-".
+    """The place of a document: `file`, else the usual place of the format; a path, or "-".
 
-    Raises KataError where the environment does not say.
+    Raises KataError where the environment does not name it.
     """
     usual = REGISTRY.load(name).file
     if file or not usual.startswith("$"):
@@ -102,7 +105,7 @@ def place_of(name: str, file: str, about: About) -> str:
 
 
 def adds(name: str, place: str, about: About) -> bool:
-    """Whether a format is added to what stands in its place, which others write to as well."""
+    """Whether the document is appended to a file that other programs write to as well."""
     usual = REGISTRY.load(name).file
     return usual.startswith("$") and about.environment.get(usual[1:]) == place
 
@@ -115,7 +118,7 @@ def is_folder(place: str) -> bool:
 def parts(
     name: str, place: str, results: Sequence[Result]
 ) -> Iterator[tuple[str, Sequence[Result]]]:
-    """What goes where: all into one document, or in a folder each student's into their own."""
+    """Each place with its results: one document, or in a folder one for each student."""
     if not is_folder(place):
         yield place, results
         return
@@ -126,7 +129,7 @@ def parts(
 
 
 def check(name: str, students: int, about: About, place: str = "") -> None:
-    """Before anything is judged: can the format hold that many? Raises KataError."""
+    """Raises KataError if the format cannot hold that many students, before anything is judged."""
     checked = REGISTRY.load(name)
     if is_folder(place):
         if checked.holds_class:
@@ -142,7 +145,7 @@ def check(name: str, students: int, about: About, place: str = "") -> None:
             f"{name} holds one submission, and here are {students}",
             f"name one student's folder, or take csv or json{folder}",
         )
-    for option, path in about.given.items():
+    for option, path in about.files.items():
         if not path.is_file():
             raise KataError(f"--{option}: there is no file {path}")
     checked.check(about)
@@ -152,11 +155,13 @@ def render(name: str, results: Sequence[Result], about: About) -> str:
     """All results in a format. Raises KataError when it cannot hold them."""
     check(name, len(results), about)
     chosen = REGISTRY.load(name)
-    return chosen.render(results if chosen.for_teacher else _Shaped(results, about.feedback), about)
+    if not chosen.for_teacher:
+        results = _Redacted(results, about.feedback)
+    return chosen.render(results, about)
 
 
-class _Shaped(Sequence[Result]):
-    """Results as students see them, made as they are looked at."""
+class _Redacted(Sequence[Result]):
+    """Results as students see them, redacted when they are read."""
 
     def __init__(self, results: Sequence[Result], feedback: str) -> None:
         self._results, self._feedback = results, feedback
@@ -172,5 +177,5 @@ class _Shaped(Sequence[Result]):
 
     def __getitem__(self, at: int | slice) -> Result | Sequence[Result]:
         if isinstance(at, slice):
-            return _Shaped(self._results[at], self._feedback)
+            return _Redacted(self._results[at], self._feedback)
         return redacted(self._results[at], self._feedback)

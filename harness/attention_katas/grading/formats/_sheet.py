@@ -1,4 +1,4 @@
-"""Tables as text with separators: those we write, and a teacher's own that we fill in."""
+"""Tables as text with separators: new ones, and a teacher's own to fill in."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def written(rows: Iterable[Sequence[object]], separator: str = ",", end: str = "
 
 @dataclass
 class Sheet:
-    """A table that came from elsewhere, and how to write it so that its owner knows it again."""
+    """A teacher's table, with its separator, line end and byte order mark to write it back."""
 
     head: list[str]
     rows: list[list[str]]
@@ -75,10 +75,14 @@ def read(path: Path, what: str) -> Sheet:
 
 @dataclass
 class Placed:
-    """Whose row is which, by number. claimed: also the rows that several asked for."""
+    """Results by the number of the student's row.
+
+    rows: those of one student each.
+    matched: also the rows that several students share.
+    """
 
     rows: dict[int, Result]
-    claimed: set[int]
+    matched: set[int]
 
 
 def placed(
@@ -89,51 +93,53 @@ def placed(
     notes: list[str],
     shown: Callable[[int, str], str] = lambda column, text: text,
 ) -> Placed:
-    """Which row is whose.
+    """The row of each student.
 
-    keys: where to look for a student and for what text, the surest first; a text that stands in
-    several rows finds none. shown: what of a cell is compared. Who has no row, or one with somebody
-    else, goes into notes. Raises KataError when nobody has one.
+    keys: columns and the text to find there, the surest first; a text in several rows is ignored.
+    what: the name of the table, for messages.
+    notes: gets a sentence for each student without a row, or with one that several share.
+    shown: the part of a cell that is compared.
+    Raises KataError when no student has a row.
     """
-    seen: dict[int, dict[str, list[int]]] = {}
+    columns: dict[int, dict[str, list[int]]] = {}
 
     def row_of(student: Student) -> int | None:
-        for column, wanted in keys(student):
-            if column not in seen:
-                seen[column] = _rows_by_text(sheet, column, shown)
-            rows = seen[column].get(_same(wanted), []) if wanted else []
+        for column, text in keys(student):
+            if column not in columns:
+                columns[column] = _rows_by_text(sheet, column, shown)
+            rows = columns[column].get(_same(text), []) if text else []
             if len(rows) == 1:
                 return rows[0]
         return None
 
-    found: dict[int, list[Result]] = {}
+    matches: dict[int, list[Result]] = {}
     for result in results:
         row = row_of(result.student)
         if row is None:
             notes.append(f"{line(result.student.shown)} has no row of their own in the {what}")
         else:
-            found.setdefault(row, []).append(result)
-    if not found:
+            matches.setdefault(row, []).append(result)
+    if not matches:
         raise KataError(
             f"nobody of the class was found in the {what}",
             f"see that it is the {what} of this course and assignment",
         )
-    for those in found.values():
-        if len(those) > 1:
-            names = " and ".join(line(result.student.id) for result in those)
+    for several in matches.values():
+        if len(several) > 1:
+            names = " and ".join(line(result.student.id) for result in several)
             notes.append(f"{names} have one row in the {what}: neither was filled in")
-    only = {row: those[0] for row, those in found.items() if len(those) == 1}
-    return Placed(only, set(found))
+    unique = {row: results[0] for row, results in matches.items() if len(results) == 1}
+    return Placed(unique, set(matches))
 
 
 def number(text: str) -> float | None:
-    """What a grade says, with either decimal sign; None if it is no number."""
+    """A grade as a number, with either decimal sign; None if it is none."""
     text = text.strip()
     return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
 
 
 def absent(names: Sequence[str], what: str) -> list[str]:
-    """The note on who stands in a teacher's table and handed nothing in."""
+    """The note on students of a teacher's table who handed nothing in."""
     if not names:
         return []
     people, cells = ("person", "the cell") if len(names) == 1 else ("people", "their cells")
@@ -143,8 +149,8 @@ def absent(names: Sequence[str], what: str) -> list[str]:
 
 
 def changes(grades: Sequence[tuple[str, str, str]]) -> list[str]:
-    """The note on grades that were there and become others: (who, before, after) of each."""
-    falls, others = [], []
+    """The note on grades that change: (name, before, after) of each."""
+    falls, rest = [], []
     for who, before, after in grades:
         old, new = number(before), number(after)
         if not before.strip(" -") or (old is not None and old == new):
@@ -153,19 +159,19 @@ def changes(grades: Sequence[tuple[str, str, str]]) -> list[str]:
         if old is not None and new is not None and new < old:
             falls.append(f"{line(who, 60)} {was} -> {after} (falls)")
         else:
-            others.append(f"{line(who, 60)} {line(was, 20)} -> {after}")
-    all_of_them = [*falls, *others]
-    if not all_of_them:
+            rest.append(f"{line(who, 60)} {line(was, 20)} -> {after}")
+    texts = [*falls, *rest]
+    if not texts:
         return []
-    count = "1 grade changes" if len(all_of_them) == 1 else f"{len(all_of_them)} grades change"
-    told = f"{count}: {_listed(all_of_them)}"
-    return [f"{told}; {len(falls)} in all fall" if len(falls) > MOST_NAMES else told]
+    count = "1 grade changes" if len(texts) == 1 else f"{len(texts)} grades change"
+    note = f"{count}: {_listed(texts)}"
+    return [f"{note}; {len(falls)} in all fall" if len(falls) > MOST_NAMES else note]
 
 
 def _listed(texts: Sequence[str]) -> str:
     rest = len(texts) - MOST_NAMES
-    shown = ", ".join(line(text, 120) for text in texts[:MOST_NAMES])
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    start = ", ".join(line(text, 120) for text in texts[:MOST_NAMES])
+    return f"{start} and {rest} more" if rest > 0 else start
 
 
 def _rows_by_text(

@@ -1,4 +1,4 @@
-"""Text that a student may have had a hand in, made harmless for the place it goes to."""
+"""Text that a student may have written part of, made harmless for its place."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 def line(text: str, limit: int = 300) -> str:
     """One line of at most `limit` characters: no control character, no escape sequence."""
-    kept = " ".join(_clean(text[: 8 * limit].replace("\n", " ").replace("\t", " ")).split())
-    return kept if len(kept) <= limit else kept[: limit - 1] + "…"
+    plain = " ".join(_clean(text[: 8 * limit].replace("\n", " ").replace("\t", " ")).split())
+    return plain if len(plain) <= limit else plain[: limit - 1] + "…"
 
 
 def block(text: str, limit: int = 4000) -> str:
     """Lines with tabs and nothing else that moves a cursor; of a long text the end, which tells."""
-    kept = _clean(text[-8 * limit :]).strip("\n")
-    return kept if len(kept) <= limit else "…\n" + kept[len(kept) - limit + 2 :]
+    plain = _clean(text[-8 * limit :]).strip("\n")
+    return plain if len(plain) <= limit else "…\n" + plain[len(plain) - limit + 2 :]
 
 
 def file_names(ids: Iterable[str]) -> dict[str, str]:
@@ -36,11 +36,11 @@ def file_names(ids: Iterable[str]) -> dict[str, str]:
     An id that had to be changed, or differs from another one in case only, ends with a digest of
     it; so does one that looks as if it did.
     """
-    plain = {one: _file_name(one) for one in ids}
-    counts = Counter(_compared(name) for name in plain.values())
+    names = {student: _file_name(student) for student in ids}
+    counts = Counter(_compared(name) for name in names.values())
     return {
-        one: name if _is_own(one, name, counts) else f"{name}-{_digest(one)}"
-        for one, name in plain.items()
+        student: name if _is_own(student, name, counts) else f"{name}-{_digest(student)}"
+        for student, name in names.items()
     }
 
 
@@ -66,13 +66,13 @@ def _digest(text: str) -> str:
 
 def _clean(text: str) -> str:
     text = _BREAK.sub("\n", _ESCAPE.sub("", text))
-    text = _DOUBTFUL.sub(_kept, text)
+    text = _DOUBTFUL.sub(_safe, text)
     # A runner of GitHub Actions takes "##[error]" for a command wherever it stands in a line.
     return text.replace("##[", "## [")
 
 
-def _kept(found: re.Match[str]) -> str:
-    category = unicodedata.category(found[0])
+def _safe(match: re.Match[str]) -> str:
+    category = unicodedata.category(match[0])
     if category == "Cs":  # half a character: no encoding holds it
         return "\N{REPLACEMENT CHARACTER}"
-    return "" if category in ("Cc", "Cf") else found[0]
+    return "" if category in ("Cc", "Cf") else match[0]

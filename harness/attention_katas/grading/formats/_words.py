@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from attention_katas.grading.formats._text import block, line
 from attention_katas.grading.results import Item, Result
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons as r
+from attention_katas.verdict import words
+from attention_katas.verdict.words.numbers import listing
 
 OURS = "could not be graded: a fault of the judge or the machine, not of the code; it costs nothing"
 _MARKS = {v.PASSED: "✓", v.NOT_REACHED: "–", v.NOT_VERIFIED: "?"}
@@ -21,27 +24,28 @@ def counted(verdict: v.Verdict) -> list[v.Check]:
 
 
 def why(item: Item) -> str:
-    """In one line why the kata did not pass, as far as feedback lets it be seen; "" if it did."""
+    """Why the kata did not pass, in one line and as far as the feedback shows it; "" if it did."""
     if item.passed:
         return ""
     if item.points is None:
         return OURS
     verdict = item.verdict
-    named = [said for found in verdict.diagnoses for said in _named(item, found)]
+    causes = [text for diagnosis in verdict.diagnoses for text in _named(item, diagnosis)]
     first = verdict.first_failure
-    alike = f"{line(first.message, 240)}{_more(verdict, first)}" if first and first.message else ""
-    said = named[:1] or [alike, verdict.message, verdict.outcome]
-    return line(next(words for words in said if words))
+    sentence = words.check(first) if first else ""
+    alike = f"{line(sentence, 240)}{_more(verdict, first)}" if first and sentence else ""
+    texts = [*causes[:1], alike, words.verdict(verdict), verdict.outcome]
+    return line(next(text for text in texts if text))
 
 
 def reason(verdict: v.Verdict, check: v.Check) -> str:
     """Why a check did not pass, in one sentence."""
     if check.outcome != v.NOT_REACHED:
-        return check.message or check.outcome
-    if "time limit" in check.message:
-        return f"not reached: {check.message}"
-    late = any(other.outcome == v.TIMED_OUT for other in verdict.checks)
-    if "values" in check.message or (check.law and not late):
+        return words.check(check) or check.outcome
+    if isinstance(check.reason, r.HungBefore):
+        return f"not reached: {words.check(check)}"
+    late = any(earlier.outcome == v.TIMED_OUT for earlier in verdict.checks)
+    if isinstance(check.reason, r.ValuesFirst) or (check.law and not late):
         return "waits until the values are right"
     return "not reached: a check before it ran out of time" if late else check.outcome
 
@@ -58,15 +62,15 @@ def story(item: Item, passed: bool = True) -> Lines:
     verdict = item.verdict
     if not verdict.checks:
         lines = [(0, line(f"{item.title}: {verdict.outcome}"))]
-        lines += [(2, text) for text in block(verdict.message).split("\n") if text]
+        lines += [(2, text) for text in block(words.verdict(verdict)).split("\n") if text]
     else:
         count = f"{verdict.passed} of {verdict.total} checks passed"
         lines = [(0, line(f"{item.title}: {verdict.outcome}, {count}"))]
         lines += [(2, text) for check, text in _checks(verdict) if passed or _failed(check)]
-    for found in verdict.diagnoses:
-        lines += [(2 + indent, line(text)) for indent, text in _diagnosis(item, found)]
+    for diagnosis in verdict.diagnoses:
+        lines += [(2 + indent, line(text)) for indent, text in _diagnosis(item, diagnosis)]
     if verdict.next_step:
-        lines.append((2, f"next: {line(verdict.next_step)}"))
+        lines.append((2, f"next: {line(words.next_step(verdict))}"))
     if verdict.output.strip():
         lines.append((2, "the end of what it printed:"))
         lines += [(4, text) for text in block(verdict.output, 2000).split("\n")]
@@ -90,60 +94,61 @@ def _failed(check: v.Check) -> bool:
 
 
 def _checks(verdict: v.Verdict) -> Iterator[tuple[v.Check, str]]:
-    """Each check on a line. What several have to say is said once, with the first of them."""
-    told = set()
+    """Each check on a line. A reason that several checks share is given with the first of them."""
+    reasons = set()
     for check in verdict.checks:
         head = f"{_MARKS.get(check.outcome, '✗')} {line(check.title)}"
-        if check.outcome == v.PASSED or _alike(check) in told:
+        if check.outcome == v.PASSED or _key(check) in reasons:
             yield check, head
             continue
-        if check.message:
-            told.add(_alike(check))
+        if check.reason is not None:
+            reasons.add(_key(check))
         call = check.evidence.call if check.evidence else ""
-        said = reason(verdict, check)
-        said = f"{call}: {said}" if call and check.message else said
-        yield check, f"{head}: {line(said)}{_more(verdict, check)}"
+        text = reason(verdict, check)
+        text = f"{call}: {text}" if call and check.reason is not None else text
+        yield check, f"{head}: {line(text)}{_more(verdict, check)}"
 
 
-def _alike(check: v.Check) -> tuple[str, str, str]:
-    """The same for checks that say the same."""
+def _key(check: v.Check) -> tuple[str, r.Reason | None, str]:
+    """The same for checks that failed for the same reason in the same call."""
     evidence = check.evidence or v.Evidence()
-    return check.outcome, check.message, "" if evidence.raised else evidence.call
+    return check.outcome, check.reason, "" if evidence.raised else evidence.call
 
 
 def _more(verdict: v.Verdict, check: v.Check) -> str:
-    """How many others say the same, in brackets; "" if none does."""
-    others = sum(_alike(other) == _alike(check) for other in verdict.checks) - 1
-    if others < 1 or not check.message:
+    """How many other checks have the same reason, in brackets; "" if none has."""
+    rest = sum(_key(candidate) == _key(check) for candidate in verdict.checks) - 1
+    if rest < 1 or check.reason is None:
         return ""
     if check.outcome in (v.NOT_REACHED, v.NOT_VERIFIED, v.NOT_WRITTEN):
-        return f" ({others} more like this)"
+        return f" ({rest} more like this)"
     raised = check.evidence and check.evidence.raised
     verb = "stop" if raised or check.outcome != v.FAILED else "fail"
-    return f" ({others} more {verb}{'s' if others == 1 else ''} in the same way)"
+    return f" ({rest} more {verb}{'s' if rest == 1 else ''} in the same way)"
 
 
-def _named(item: Item, found: v.Diagnosis) -> list[str]:
-    """A diagnosis that knows the reason, in sentences."""
-    if found.kind != v.EARLIER_WORK:
-        return [f"{found.function} {cause.title}" for cause in found.causes]
-    verb = "are" if " and " in found.blames else "is"
-    if found.file == f"{item.kata.replace('-', '_')}.py":
-        return [f"{found.function} is right as soon as {found.blames} {verb}: look there first"]
-    blamed = f"{found.function} is not to blame, {found.blames} {verb}"
-    return [f"{blamed}: look at {found.file} first"]
+def _named(item: Item, diagnosis: v.Diagnosis) -> list[str]:
+    """The causes of a failure, in sentences."""
+    if diagnosis.kind != v.EARLIER_WORK:
+        return [f"{diagnosis.function} {words.says(cause)}" for cause in diagnosis.causes]
+    names, file = listing(diagnosis.blames), f"{item.kata.replace('-', '_')}.py"
+    verb = "are" if len(diagnosis.blames) > 1 else "is"
+    if diagnosis.file == file:
+        return [f"{diagnosis.function} is right as soon as {names} {verb}: look there first"]
+    return [f"{diagnosis.function} is not at fault, {names} {verb}: look at {diagnosis.file} first"]
 
 
-def _diagnosis(item: Item, found: v.Diagnosis) -> Iterator[tuple[int, str]]:
-    if found.kind == v.EARLIER_WORK:
-        yield from ((0, said) for said in _named(item, found))
-    for cause, said in zip(found.causes, _named(item, found), strict=False):
-        yield 0, said
-        if cause.ask:
-            yield 2, f"think: {cause.ask}"
+def _diagnosis(item: Item, diagnosis: v.Diagnosis) -> Iterator[tuple[int, str]]:
+    if diagnosis.kind == v.EARLIER_WORK:
+        yield from ((0, text) for text in _named(item, diagnosis))
+    for cause, text in zip(diagnosis.causes, _named(item, diagnosis), strict=False):
+        yield 0, text
+        if cause.question:
+            yield 2, f"think: {cause.question}"
         if cause.level:
             yield 2, f"hint: kata hint {item.kata} --level {cause.level}"
-    if found.causes:
-        yield from ((2, f"because {symptom}") for symptom in found.symptoms)
+    symptoms = map(words.symptom, diagnosis.symptoms)
+    if diagnosis.causes:
+        yield from ((2, f"because {symptom}") for symptom in symptoms)
     else:
-        yield from ((0, f"{found.function}: {symptom}") for symptom in found.symptoms)
+        yield from ((0, f"{diagnosis.function}: {symptom}") for symptom in symptoms)

@@ -30,8 +30,8 @@ def render(results: Sequence[Result], about: About) -> str:
         text = f"### {_escaped(item.title)}\n\n{fenced(account(item))}"
         size += len(text.encode("utf-8")) + 2
         if size > MOST_BYTES:
-            left = sum(not item.passed for item in result.items[number:])
-            parts.append(f"There is no room for the details of {left} more.")
+            rest = sum(not item.passed for item in result.items[number:])
+            parts.append(f"There is no room for the details of {rest} more.")
             break
         parts.append(text)
     return "\n\n".join(parts) + "\n"

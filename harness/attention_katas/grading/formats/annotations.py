@@ -29,13 +29,15 @@ MOST_SOURCE = 1 << 20
 
 def render(results: Sequence[Result], about: About) -> str:
     result = results[0]
-    lost = [item for item in result.items if item.points is None]
+    ungraded = [item for item in result.items if item.points is None]
     failed = [item for item in result.items if not item.passed and item.points is not None]
     red = about.fail_under is None or is_too_low(result, about.fail_under)
     kind = "error" if red else "warning"
     home = about.environment.get("GITHUB_WORKSPACE", "")
     lines = [_failure(kind, item, home) for item in failed[:MOST_ERRORS]]
-    lines += [command("warning", line(f"{item.title} {OURS}"), title=item.kata) for item in lost]
+    lines += [
+        command("warning", line(f"{item.title} {OURS}"), title=item.kata) for item in ungraded
+    ]
     points = f"Points {result.points}/{out_of(result)}"
     lines.append(command("notice", points, title="Attention Katas"))
     return "\n".join(lines) + "\n"
@@ -55,8 +57,8 @@ def fence() -> tuple[str, str]:
 
 def command(name: str, message: str, **properties: str) -> str:
     """A workflow command; empty properties are left out."""
-    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
-    return f"::{name}{' ' if given else ''}{given}::{_data(message)}"
+    pairs = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
+    return f"::{name}{' ' if pairs else ''}{pairs}::{_data(message)}"
 
 
 def _failure(kind: str, item: Item, home: str) -> str:
@@ -82,7 +84,7 @@ def _raised_at(verdict: v.Verdict) -> int:
 
 def _function_at(verdict: v.Verdict) -> int:
     """The line on which the function that fails is defined, or 0."""
-    functions = [found.function for found in verdict.diagnoses if found.function]
+    functions = [diagnosis.function for diagnosis in verdict.diagnoses if diagnosis.function]
     path = Path(verdict.file)
     try:
         if not functions or not path.is_file() or path.stat().st_size > MOST_SOURCE:
@@ -90,8 +92,8 @@ def _function_at(verdict: v.Verdict) -> int:
         source = path.read_text(encoding="utf-8", errors="replace")
     except (OSError, ValueError):
         return 0
-    found = re.search(rf"^def\s+{re.escape(functions[0])}\b", source, re.MULTILINE)
-    return source.count("\n", 0, found.start()) + 1 if found else 0
+    match = re.search(rf"^def\s+{re.escape(functions[0])}\b", source, re.MULTILINE)
+    return source.count("\n", 0, match.start()) + 1 if match else 0
 
 
 def _data(text: str) -> str:

@@ -37,9 +37,9 @@ _WITH_ID = re.compile(r"(?P<title>.*\S)\s+\(\d+\)$", re.DOTALL)
 
 def check(about: About) -> None:
     """Raises KataError where Canvas would not find the assignment."""
-    given = about.given.get("gradebook")
-    if given:
-        book = read(given, "gradebook")
+    gradebook = about.files.get("gradebook")
+    if gradebook:
+        book = read(gradebook, "gradebook")
         _assignment(book, _section(book), about.title)
     elif not _WITH_ID.match(about.title):
         raise KataError(
@@ -51,11 +51,11 @@ def check(about: About) -> None:
 
 
 def render(results: Sequence[Result], about: About) -> str:
-    given = about.given.get("gradebook")
+    gradebook = about.files.get("gradebook")
     ungraded = [line(result.student.shown) for result in results if not result.graded]
     about.notes.extend(f"{name} could not be graded: no new grade" for name in ungraded)
-    if given:
-        return _filled(read(given, "gradebook"), results, about)
+    if gradebook:
+        return _filled(read(gradebook, "gradebook"), results, about)
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", cell(about.title)]
     return written([head, *(_row(result) for result in results if result.graded)])
 
@@ -69,19 +69,19 @@ def _filled(book: Sheet, results: Sequence[Result], about: About) -> str:
     section = _section(book)
     column = _assignment(book, section, about.title)
     _compare(book, column, results, about)
-    found = placed(book, results, lambda student: _keys(book, student), "gradebook", about.notes)
+    students = placed(book, results, lambda student: _keys(book, student), "gradebook", about.notes)
     grades = []
-    for at, result in found.rows.items():
+    for at, result in students.rows.items():
         row = book.rows[at]
         row += [""] * (column + 1 - len(row))
         if result.graded:
             grades.append((_name(book, row), row[column], str(result.points)))
             row[column] = str(result.points)
-    people = [_name(book, row) for at, row in enumerate(book.rows) if at not in found.claimed]
+    people = [_name(book, row) for at, row in enumerate(book.rows) if at not in students.matched]
     about.notes.extend(absent([name for name in people if name], "gradebook") + changes(grades))
-    kept = [*range(section + 1), column]
-    book.rows = [[row[i] if i < len(row) else "" for i in kept] for row in book.rows if row]
-    book.head = [book.head[i] for i in kept]
+    columns = [*range(section + 1), column]
+    book.rows = [[row[i] if i < len(row) else "" for i in columns] for row in book.rows if row]
+    book.head = [book.head[i] for i in columns]
     return book.text()
 
 
@@ -118,9 +118,9 @@ def _section(book: Sheet) -> int:
 def _assignment(book: Sheet, section: int, title: str) -> int:
     """The column of the assignment called `title`, with or without its id."""
     offered = range(section + 1, len(book.head))
-    for wanted in (str, _bare):
+    for part in (str, _bare):
         for same in (str, str.casefold):
-            columns = [i for i in offered if same(wanted(book.head[i])) == same(title)]
+            columns = [i for i in offered if same(part(book.head[i])) == same(title)]
             if len(columns) == 1:
                 return columns[0]
     names = [name for name in book.head[section + 1 :] if _WITH_ID.match(name)]
@@ -132,8 +132,8 @@ def _assignment(book: Sheet, section: int, title: str) -> int:
 
 
 def _bare(heading: str) -> str:
-    found = _WITH_ID.match(heading)
-    return found["title"] if found else heading
+    match = _WITH_ID.match(heading)
+    return match["title"] if match else heading
 
 
 def _keys(book: Sheet, student: Student) -> Iterator[tuple[int, str]]:

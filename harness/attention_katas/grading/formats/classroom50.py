@@ -45,18 +45,18 @@ def render(results: Sequence[Result], about: About) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def _identity(given: Mapping[str, str]) -> dict[str, str]:
+def _identity(environment: Mapping[str, str]) -> dict[str, str]:
     """What the runner says about the submission. Raises KataError for what it left out."""
-    commit = given.get("COMMIT_URL", "")
+    commit = environment.get("COMMIT_URL", "")
     values = {
-        "classroom": given.get("CLASSROOM", ""),
-        "assignment": given.get("ASSIGNMENT", ""),
-        "assignment_type": given.get("ASSIGNMENT_TYPE") or "individual",
-        "owner": given.get("OWNER") or given.get("USERNAME", ""),
-        "submission": given.get("SUBMISSION_TAG", ""),
+        "classroom": environment.get("CLASSROOM", ""),
+        "assignment": environment.get("ASSIGNMENT", ""),
+        "assignment_type": environment.get("ASSIGNMENT_TYPE") or "individual",
+        "owner": environment.get("OWNER") or environment.get("USERNAME", ""),
+        "submission": environment.get("SUBMISSION_TAG", ""),
         "commit": commit,
-        "release": given.get("RELEASE_URL", ""),
-        "review": given.get("REVIEW_URL") or commit,
+        "release": environment.get("RELEASE_URL", ""),
+        "review": environment.get("REVIEW_URL") or commit,
     }
     lacking = [name for name, value in values.items() if not value]
     if lacking or not values["submission"].startswith("submit/"):
@@ -68,10 +68,10 @@ def _identity(given: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-def _submitted(given: Mapping[str, str]) -> str:
+def _submitted(environment: Mapping[str, str]) -> str:
     """When it was handed in: the same however often it is graded."""
-    found = _TAG.match(given.get("SUBMISSION_TAG", ""))
-    return "{}T{}:{}:{}Z".format(*found.groups()) if found else ""
+    match = _TAG.match(environment.get("SUBMISSION_TAG", ""))
+    return "{}T{}:{}:{}Z".format(*match.groups()) if match else ""
 
 
 def _test(item: Item) -> dict[str, Any]:

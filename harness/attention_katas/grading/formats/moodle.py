@@ -45,12 +45,12 @@ def render(results: Sequence[Result], about: About) -> str:
     comments = _comments(sheet)
     _compare(sheet, grade, results, about)
     mails = [i for i in range(1, grade) if _holds_mail(sheet.column(i))]
-    found = placed(
+    students = placed(
         sheet, results, lambda student: _keys(student, mails), "worksheet", about.notes, _shown
     )
     who = _named(sheet, grade, mails)
-    grades, kept = [], 0
-    for at, result in found.rows.items():
+    grades, untouched = [], 0
+    for at, result in students.rows.items():
         row = sheet.rows[at]
         row += [""] * (len(sheet.head) - len(row))
         if not result.graded:
@@ -62,23 +62,23 @@ def render(results: Sequence[Result], about: About) -> str:
         if comments and _may_write(row[comments]):
             row[comments] = _comment(result, about)
         elif comments:
-            kept += 1
-    others = [row for at, row in enumerate(sheet.rows) if any(row) and at not in found.claimed]
-    about.notes.extend(absent([row[who] for row in others], "worksheet") + changes(grades))
-    if kept:
-        about.notes.append(f"feedback comments that were there stay as they were: {kept}")
+            untouched += 1
+    rest = [row for at, row in enumerate(sheet.rows) if any(row) and at not in students.matched]
+    about.notes.extend(absent([row[who] for row in rest], "worksheet") + changes(grades))
+    if untouched:
+        about.notes.append(f"feedback comments that were there stay as they were: {untouched}")
     return sheet.text()
 
 
 def _sheet(about: About) -> Sheet:
-    given = about.given.get("worksheet")
-    if given is None:
+    worksheet = about.files.get("worksheet")
+    if worksheet is None:
         raise KataError(
             "Moodle takes back only its own grading worksheet",
             "download it (in the assignment: Actions, Download grading worksheet) and say "
             "--worksheet FILE",
         )
-    return read(given, "worksheet")
+    return read(worksheet, "worksheet")
 
 
 def _comments(sheet: Sheet) -> int:
@@ -172,8 +172,8 @@ def _shown(column: int, text: str) -> str:
 
 
 def _participant(text: str) -> str:
-    found = _PARTICIPANT.search(text)
-    return found[1] if found else ""
+    match = _PARTICIPANT.search(text)
+    return match[1] if match else ""
 
 
 def _keys(student: Student, mails: Sequence[int]) -> Iterator[tuple[int, str]]:

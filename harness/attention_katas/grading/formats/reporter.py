@@ -33,9 +33,9 @@ MOST_BYTES = 64_000
 
 
 def render(results: Sequence[Result], about: About) -> str:
-    encoded = encoded_of(results, about)
-    lines = [f"{name}={text}" for name, text in encoded.items()]
-    return "\n".join([*lines, f"runners={','.join(encoded)}"]) + "\n"
+    outputs = encoded_of(results, about)
+    lines = [f"{name}={text}" for name, text in outputs.items()]
+    return "\n".join([*lines, f"runners={','.join(outputs)}"]) + "\n"
 
 
 def encoded_of(results: Sequence[Result], about: About) -> dict[str, str]:

@@ -14,8 +14,8 @@ from attention_katas.grading.results import Result
 
 
 def render(results: Sequence[Result], about: About) -> str:
-    encoded = encoded_of(results, about)
-    return "".join(f"{name.upper()}_RESULTS={text}\n" for name, text in encoded.items())
+    outputs = encoded_of(results, about)
+    return "".join(f"{name.upper()}_RESULTS={text}\n" for name, text in outputs.items())
 
 
 FORMAT = GradeFormat(

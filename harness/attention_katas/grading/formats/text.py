@@ -26,14 +26,14 @@ def render(results: Sequence[Result], about: About) -> str:
 
 
 def lines(result: Result, about: About) -> Lines:
-    """All there is to say, not wrapped yet."""
-    said: Lines = [(0, line(f"{about.title}: {heading(result)}", 1000))]
-    said += [(0, line(result.student.shown)), (0, "")]
-    said += [(2, _row(item)) for item in result.items]
+    """The lines of the text, not wrapped yet."""
+    text: Lines = [(0, line(f"{about.title}: {heading(result)}", 1000))]
+    text += [(0, line(result.student.shown)), (0, "")]
+    text += [(2, _row(item)) for item in result.items]
     for item in result.items:
         if not item.passed and item.points is not None:
-            said += [(0, ""), *story(item, passed=False), *_hint(item)]
-    return [*said, (0, ""), (0, LAST)]
+            text += [(0, ""), *story(item, passed=False), *_hint(item)]
+    return [*text, (0, ""), (0, LAST)]
 
 
 def wrapped(text: str, indent: int) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _row(item: Item) -> str:
 
 def _hint(item: Item) -> Lines:
     """What to type, where no mistake with a hint of its own was named."""
-    causes = (cause for found in item.verdict.diagnoses for cause in found.causes)
+    causes = (cause for diagnosis in item.verdict.diagnoses for cause in diagnosis.causes)
     if any(cause.level for cause in causes):
         return []
     if item.verdict.outcome == v.NOT_STARTED:

@@ -1,31 +1,23 @@
-"""What `kata grade report` says, as plain data: how a class did, and what the teacher should see.
+"""The report on a grading run, as plain data: how a class did, and what the teacher should see.
 
-Students stand in it by their ids; `Report.names` has what is shown for each.
+Students are given by their ids; `Report.names` has the name to show for each.
 """
 
 from __future__ import annotations
 
 import collections
-import re
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from attention_katas.errors import KataError
-from attention_katas.grading.ledger import Ledger, Noted, Run
+from attention_katas.grading import words
+from attention_katas.grading.ledger import Ledger, LedgerStudent, Run
 from attention_katas.grading.report import anonymous, not_run, regrade, rows, similarity
 from attention_katas.grading.report.rows import Graded, Misconception, Row
 from attention_katas.packs.catalog import Catalog
 from attention_katas.verdict import data as v
 
-LATE = "late"
-# What a remark is called where many are counted; any other is called OTHER.
-REMARKS = {
-    "no kata file": re.compile("no kata file"),
-    "a file is there more than once": re.compile(r"is there \d+ times"),
-    "an archive was not read": re.compile(r"\bzip\b"),
-}
-OTHER = "another remark"
 # Shares of the points, and what they are called.
 SHARES = ("0", "under ¼", "under ½", "under ¾", "under all", "all")
 
@@ -42,9 +34,13 @@ class Held:
 class KataPart:
     """How one kata went.
 
-    points: of everybody who could be graded. wrong: who was judged and did not pass. apart: who of
-    them made no mistake that has a name, by what is known instead. checks: failing ones by title.
-    stuck: students whose first kata that is not passed it is, by where it ends.
+    outcomes: of all students.
+    points: of each student who could be graded.
+    wrong: how many were judged and did not pass.
+    held: their misconceptions, the most frequent first.
+    apart: those of them without a mistake that has a name, by what is known instead.
+    checks: how many fail each check, by its title.
+    stuck: students for whom it is the first kata that is not passed, by the check that fails.
     """
 
     name: str
@@ -76,19 +72,30 @@ class KataPart:
         counts = [0] * len(SHARES)
         for points in self.points:
             last = len(SHARES) - 1
-            full, none = points >= self.worth, points <= 0 < self.worth
-            counts[last if full else 0 if none else 1 + 4 * points // self.worth] += 1
+            full, zero = points >= self.worth, points <= 0 < self.worth
+            counts[last if full else 0 if zero else 1 + 4 * points // self.worth] += 1
         return counts
 
 
 @dataclass
 class Report:
-    """All that is said of a run.
+    """The report on a run.
 
-    totals: points of everybody whose katas could all be graded. done: who passed everything.
-    nothing: who wrote nothing. lost, audited: student, kata, words. remarks: student -> words.
-    origin: where the hand-ins were, or "". later: the latest run, if it was cut off and this is an
-    earlier one.
+    names: what is shown for each student.
+    origin: where the submissions were, or "".
+    anonymous: names are numbers.
+    later: the latest run, if that was cut off and this is an earlier one.
+    totals: points of each student whose katas could all be graded.
+    done: students who passed everything.
+    nothing: students who wrote nothing.
+    lost: (student, kata, why it could not be graded).
+    halted: katas that did not run to their end.
+    late: students who handed in late.
+    remarks: student -> remarks; without names only what kinds of remarks they are.
+    kinds: how many remarks there are of each kind.
+    audited: (student, kata, odd things that the code did).
+    alike: code of the same form.
+    difference: to an earlier run.
     """
 
     graded: Graded
@@ -102,7 +109,9 @@ class Report:
     nothing: list[str] = field(default_factory=list)
     lost: list[tuple[str, str, str]] = field(default_factory=list)
     halted: list[not_run.Halt] = field(default_factory=list)
+    late: set[str] = field(default_factory=set)
     remarks: dict[str, list[str]] = field(default_factory=dict)
+    kinds: collections.Counter[str] = field(default_factory=collections.Counter)
     audited: list[tuple[str, str, list[str]]] = field(default_factory=list)
     alike: similarity.Alike = field(default_factory=similarity.Alike)
     difference: regrade.Difference | None = None
@@ -122,24 +131,26 @@ class Report:
     @property
     def top(self) -> list[tuple[KataPart, Held]]:
         """Misconceptions of all katas, the most frequent first."""
-        found = [(part, held) for part in self.katas for held in part.held]
-        return sorted(found, key=lambda pair: -len(pair[1].students))
+        pairs = [(part, entry) for part in self.katas for entry in part.held]
+        return sorted(pairs, key=lambda pair: -len(pair[1].students))
 
     @property
     def judged_by(self) -> list[str]:
-        """What judged, in words; more than one line where verdicts come from several versions."""
-        found = collections.Counter(r.facts.versions for r in self.graded.rows if r.facts.versions)
-        return [", ".join(f"{n} {value}" for n, value in told) for told, _ in found.most_common()]
+        """Versions of the judge: a line for each combination, the most frequent first."""
+        counts = collections.Counter(
+            row.facts.versions for row in self.graded.rows if row.facts.versions
+        )
+        return [
+            ", ".join(f"{name} {version}" for name, version in versions)
+            for versions, _ in counts.most_common()
+        ]
 
     def by_student(self) -> dict[str, list[Row]]:
-        """Everybody's rows, in the order in which people are listed."""
+        """The rows of each student, in the order in which students are listed."""
         together: dict[str, list[Row]] = {student: [] for student in self.graded.people}
         for row in self.graded.rows:
             together[row.student].append(row)
         return together
-
-    def remark_counts(self) -> collections.Counter[str]:
-        return collections.Counter(kind_of(said) for told in self.remarks.values() for said in told)
 
     def deciles(self) -> list[tuple[str, int]]:
         """How many have how much of all points, in tenths; full points by themselves."""
@@ -150,50 +161,45 @@ class Report:
         return list(zip([*labels, "100"], counts, strict=True))
 
 
-def kind_of(remark: str) -> str:
-    if remark == LATE:
-        return LATE
-    return next((kind for kind, words in REMARKS.items() if words.search(remark)), OTHER)
-
-
-def made(
+def report_on(
     ledger: Ledger, catalog: Catalog, against: Ledger | None = None, hide: bool = False
 ) -> Report:
     """The report on the last run of a ledger that was not cut off; if all were, on the last.
 
-    against: another ledger, whose last run it is compared with; without one that is the run before
-    in the same ledger. Neither may have been cut off. hide: students become numbers.
+    against: another ledger, with whose last finished run it is compared; the default is the run
+    before in the same ledger.
+    hide: numbers for names.
+    Raises KataError when there is nothing to report on.
     """
     latest = ledger.last_run()
-    run = next((one for one in ledger.runs() if one.done), latest)
-    known: rows.Known = {}
-    graded = rows.read(ledger, run, known)
+    run = next((run for run in ledger.runs() if run.done), latest)
+    summaries: rows.Summaries = {}
+    graded = rows.read(ledger, run, summaries)
     if not graded.people:
         raise KataError(f"the last grading with {ledger.path} reached nobody", "kata grade CLASS")
-    before = _before(ledger, graded, against, known)
+    before = _before(ledger, graded, against, summaries)
     names = _names(ledger, [graded, *([before] if before else [])], hide)
     order = {student: place for place, student in enumerate(names)}
-    for one in (graded, before):
-        if one is not None:
-            one.people = dict(sorted(one.people.items(), key=lambda item: order[item[0]]))
-            one.rows.sort(key=lambda row: order[row.student])
+    for grading in filter(None, (graded, before)):
+        grading.people = dict(sorted(grading.people.items(), key=lambda item: order[item[0]]))
+        grading.rows.sort(key=lambda row: order[row.student])
     later = latest if latest.id != run.id else None
     report = Report(graded, names, "" if hide else run.origin, hide, later)
     titles = {kata.name: kata.title for kata in catalog.katas}
     _fill(report, titles)
-    report.alike = similarity.looked_for(graded, similarity.own_of(catalog))
+    report.alike = similarity.alike(graded, similarity.own_of(catalog))
     if before is not None:
         report.difference = regrade.compared(before, graded)
     return report
 
 
 def _before(
-    ledger: Ledger, graded: Graded, against: Ledger | None, known: rows.Known
+    ledger: Ledger, graded: Graded, against: Ledger | None, summaries: rows.Summaries
 ) -> Graded | None:
-    """What to compare with: runs that were cut off are skipped, and those of other people."""
+    """The run to compare with: not one that was cut off, nor one of other students."""
     if against is not None:
         against.last_run()
-        finished = next((one for one in against.runs() if one.done), None)
+        finished = next((run for run in against.runs() if run.done), None)
         if finished is None:
             raise KataError(
                 f"every grading with {against.path} was stopped before its end",
@@ -202,26 +208,26 @@ def _before(
         return rows.read(against, finished)
     for earlier in ledger.runs():
         if earlier.id < graded.run.id and earlier.done:
-            found = rows.read(ledger, earlier, known)
-            if found.people.keys() & graded.people.keys():
-                return found
+            before = rows.read(ledger, earlier, summaries)
+            if before.people.keys() & graded.people.keys():
+                return before
     return None
 
 
 def _names(ledger: Ledger, runs: Iterable[Graded], hide: bool) -> dict[str, str]:
-    """What is shown for each id, in the order in which people are listed."""
-    people: dict[str, Noted] = {}
+    """The name to show for each id, in the order in which students are listed."""
+    people: dict[str, LedgerStudent] = {}
     for graded in runs:
         people = {**graded.people, **people}
     if hide:
         numbers = anonymous.numbers(ledger, people)
         ordered = sorted(people, key=lambda student: numbers[student])
         return {student: f"Student {numbers[student]}" for student in ordered}
-    shown = {student: noted.student.shown for student, noted in people.items()}
-    often = collections.Counter(shown.values())
+    plain = {student: row.student.shown for student, row in people.items()}
+    counts = collections.Counter(plain.values())
     names = {
-        student: name if often[name] == 1 else f"{name} ({student})"
-        for student, name in shown.items()
+        student: name if counts[name] == 1 else f"{name} ({student})"
+        for student, name in plain.items()
     }
     return dict(sorted(names.items(), key=lambda item: (item[1].casefold(), item[0])))
 
@@ -235,51 +241,66 @@ def _fill(report: Report, titles: Mapping[str, str]) -> None:
         for kata, worth in report.graded.worth.items()
     }
     report.katas = list(parts.values())
-    hide = report.anonymous
-    for student, mine in report.by_student().items():
-        if mine:
-            _place(report, parts, student, mine)
-        report.halted += not_run.of_student(mine, hide)
-        for row in mine:
-            if row.facts.points is None:
-                said = row.facts.message or "no reason is known"
-                report.lost.append((student, row.kata, anonymous.reason(said) if hide else said))
-            if row.facts.audit:
-                report.audited.append((student, row.kata, list(row.facts.audit)))
-    for student, noted in report.graded.people.items():
-        remarks = [*([LATE] if noted.late else []), *noted.remarks]
-        if remarks:
-            report.remarks[student] = [kind_of(one) for one in remarks] if hide else remarks
+    for student, student_rows in report.by_student().items():
+        if student_rows:
+            _place(report, parts, student, student_rows)
+        report.halted += not_run.of_student(student_rows, report.anonymous)
+        for row in student_rows:
+            _flag(report, row)
+    for student, person in report.graded.people.items():
+        _remark(report, student, person)
 
 
-def _place(report: Report, parts: dict[str, KataPart], student: str, mine: list[Row]) -> None:
-    """How far somebody came."""
-    if all(row.facts.points is not None for row in mine):
-        report.totals.append(sum(row.facts.points or 0 for row in mine))
-    open_ = [row for row in mine if row.facts.outcome not in (v.PASSED, v.COULD_NOT_GRADE)]
-    if all(row.facts.outcome == v.NOT_STARTED for row in mine):
+def _place(
+    report: Report, parts: dict[str, KataPart], student: str, student_rows: list[Row]
+) -> None:
+    """How far a student came."""
+    if all(row.facts.points is not None for row in student_rows):
+        report.totals.append(sum(row.facts.points or 0 for row in student_rows))
+    open_ = [row for row in student_rows if row.facts.outcome not in (v.PASSED, v.COULD_NOT_GRADE)]
+    if all(row.facts.outcome == v.NOT_STARTED for row in student_rows):
         report.nothing.append(student)
     elif open_:
         first = open_[0]
         parts[first.kata].stuck.setdefault(first.facts.stop, []).append(student)
-    elif all(row.facts.outcome == v.PASSED for row in mine):
+    elif all(row.facts.outcome == v.PASSED for row in student_rows):
         report.done.append(student)
 
 
-def _part(kata: str, title: str, worth: int, found: list[Row]) -> KataPart:
+def _flag(report: Report, row: Row) -> None:
+    """What could not be graded, and odd things that the code did."""
+    if row.facts.points is None:
+        reason = row.facts.reason
+        sentence = anonymous.reason(reason) if report.anonymous else not_run.sentence(reason)
+        report.lost.append((row.student, row.kata, sentence or "no reason is known"))
+    if row.facts.audit:
+        report.audited.append((row.student, row.kata, list(row.facts.audit)))
+
+
+def _remark(report: Report, student: str, person: LedgerStudent) -> None:
+    kinds = [*([words.LATE] if person.late else []), *map(words.kind, person.remarks)]
+    if person.late:
+        report.late.add(student)
+    report.kinds.update(kinds)
+    if kinds:
+        sentences = [*([words.LATE] if person.late else []), *map(words.remark, person.remarks)]
+        report.remarks[student] = kinds if report.anonymous else sentences
+
+
+def _part(kata: str, title: str, worth: int, kata_rows: list[Row]) -> KataPart:
     part = KataPart(kata, title, worth)
-    part.outcomes.update(row.facts.outcome for row in found)
-    part.points = [row.facts.points for row in found if row.facts.points is not None]
-    part.wrong = sum(row.facts.wrong for row in found)
-    held: dict[Misconception, list[str]] = {}
-    for row in found:
-        for one in row.facts.named:
-            held.setdefault(one, []).append(row.student)
+    part.outcomes.update(row.facts.outcome for row in kata_rows)
+    part.points = [row.facts.points for row in kata_rows if row.facts.points is not None]
+    part.wrong = sum(row.facts.wrong for row in kata_rows)
+    students: dict[Misconception, list[str]] = {}
+    for row in kata_rows:
+        for misconception in row.facts.named:
+            students.setdefault(misconception, []).append(row.student)
         if row.facts.known in rows.APART:
             part.apart.setdefault(row.facts.known, []).append(row.student)
         part.checks.update(set(row.facts.failing))
-    part.held = [Held(one, students) for one, students in held.items()]
-    part.held.sort(key=lambda one: (-len(one.students), one.misconception.id))
+    part.held = [Held(misconception, holders) for misconception, holders in students.items()]
+    part.held.sort(key=lambda held: (-len(held.students), held.misconception.id))
     return part
 
 

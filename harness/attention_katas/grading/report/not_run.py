@@ -1,23 +1,26 @@
-"""What did not run to the end: of whom, in which katas, and why, in one line each."""
+"""Katas that did not run to their end: of which student, and why, in one line each."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from attention_katas.grading import words
 from attention_katas.grading.report.rows import Row
-from attention_katas.verdict import data as v
+from attention_katas.grading.results import ABORTED
+from attention_katas.verdict import reasons as r
+from attention_katas.verdict import words as verdict_words
 
-OUTCOMES = (v.BROKEN, v.CRASHED, v.TIMED_OUT, v.OUT_OF_MEMORY)
 LONGEST = 200
-# Most messages begin with the file of the kata; what follows is what they have in common.
-FILE = re.compile(r"^[\w-]+\.py\b[:\s]*")
 
 
 @dataclass(frozen=True)
 class Halt:
-    """Katas of one student that did not run for the same reason. every: those are all of them."""
+    """Katas of one student that did not run for the same reason.
+
+    every: these are all katas of the student.
+    why: the reason in one line.
+    """
 
     student: str
     katas: tuple[str, ...]
@@ -26,38 +29,40 @@ class Halt:
     why: str
 
 
-def of_student(mine: Sequence[Row], hide: bool) -> list[Halt]:
-    """Why katas of one student did not run. hide: nothing that the code could have said."""
-    together: dict[tuple[str, str], list[Row]] = {}
-    for row in mine:
-        if row.facts.outcome in OUTCOMES:
-            why = row.facts.raised if hide else _common(one_line(row.facts.message))
-            together.setdefault((row.facts.outcome, why), []).append(row)
+def of_student(rows: Sequence[Row], hide: bool) -> list[Halt]:
+    """Why katas of one student did not run. hide: only classes of exceptions that Python has."""
+    groups: dict[tuple[str, str | r.Reason | None], list[Row]] = {}
+    for row in rows:
+        if row.facts.outcome in ABORTED:
+            key = row.facts.raised if hide else words.without_file(row.facts.reason)
+            groups.setdefault((row.facts.outcome, key), []).append(row)
     return [
         Halt(
-            found[0].student,
-            tuple(row.kata for row in found),
-            len(found) == len(mine) > 1,
+            group[0].student,
+            tuple(row.kata for row in group),
+            len(group) == len(rows) > 1,
             outcome,
-            why if hide else _told(found, why),
+            group[0].facts.raised if hide else _sentence(group),
         )
-        for (outcome, why), found in together.items()
+        for (outcome, _), group in groups.items()
     ]
 
 
-def one_line(message: str) -> str:
-    said = " ".join(message.split())
-    return said if len(said) <= LONGEST else said[: LONGEST - 3] + "..."
+def sentence(reason: r.Reason | None) -> str:
+    """The reason in one line that is not too long."""
+    return one_line(verdict_words.reason(reason))
 
 
-def _common(message: str) -> str:
-    return FILE.sub("", message)
+def one_line(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def _told(found: Sequence[Row], common: str) -> str:
-    """The message of one; what all say, with the file that all were taken from, if it is one."""
-    messages = [one_line(row.facts.message) for row in found]
-    files = {row.entry.file for row in found}
-    if len(found) == 1 or messages[0] == common:
-        return messages[0]
-    return f"{one_line(files.pop())} {common}" if len(files) == 1 else common
+def _sentence(group: Sequence[Row]) -> str:
+    """The reason of all rows, with the file if all come from the same one."""
+    reason = group[0].facts.reason
+    if len(group) == 1 or not hasattr(reason, "file"):
+        return sentence(reason)
+    files = {row.entry.file for row in group}
+    prefix = f"{files.pop()} " if len(files) == 1 else ""
+    return one_line(prefix + words.reason_without_file(reason))

@@ -109,7 +109,7 @@ def _held(report: Report, part: KataPart, held: Held) -> str:
     kind = "another convention: it " if one.convention else ""
     return (
         f'<li><div class="label">{head}{kind}{text(one.title)}'
-        f'<p class="soft">{text(one.ask)} <code>{text(one.id)}</code></p></div>'
+        f'<p class="soft">{text(one.question)} <code>{text(one.id)}</code></p></div>'
         f"{_counted(len(held.students), part.wrong)}{who(report, held.students)}</li>\n"
     )
 

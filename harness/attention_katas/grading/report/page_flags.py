@@ -26,7 +26,7 @@ def lost(report: Report) -> str:
 def remarks(report: Report) -> str:
     if not report.remarks:
         return ""
-    counts = report.remark_counts().most_common()
+    counts = report.kinds.most_common()
     lines = [
         [name(report, student), text("; ".join(said))] for student, said in report.remarks.items()
     ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention_katas.grading.report.findings import LATE, Report
-from attention_katas.grading.report.not_run import OUTCOMES, Halt
+from attention_katas.grading.report.findings import Report
+from attention_katas.grading.report.not_run import Halt
 from attention_katas.grading.report.pieces import (
     ROWS,
     and_more,
@@ -17,6 +17,7 @@ from attention_katas.grading.report.pieces import (
     text,
 )
 from attention_katas.grading.report.rows import Row
+from attention_katas.grading.results import ABORTED
 from attention_katas.verdict import data as v
 
 NOT_STARTED = "·"
@@ -51,7 +52,7 @@ def points(report: Report) -> str:
 
 
 def _line(report: Report, student: str, mine: Sequence[Row]) -> str:
-    late = " <small>late</small>" if LATE in report.remarks.get(student, ()) else ""
+    late = " <small>late</small>" if student in report.late else ""
     by_kata = {row.kata: row for row in mine}
     total = sum(row.facts.points or 0 for row in mine)
     least = "≥ " if any(row.facts.points is None for row in mine) else ""
@@ -73,7 +74,7 @@ def _cell(row: Row) -> str:
         return f"{facts.points} <b>✓</b>"
     if facts.outcome == v.NOT_STARTED:
         return NOT_STARTED
-    if facts.outcome in OUTCOMES:
+    if facts.outcome in ABORTED:
         return f"{facts.points} <i>✗</i><small>{text(facts.outcome)}</small>"
     return f"{facts.points} <b></b>"
 

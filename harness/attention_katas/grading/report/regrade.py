@@ -1,4 +1,4 @@
-"""Two gradings of a class side by side: whose grade changed though the code did not?"""
+"""The difference between two gradings of a class: whose grade changed though the code did not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ UNEXPLAINED = "same tests, inputs and versions"
 
 @dataclass(frozen=True)
 class Change:
-    """One kata of one student, before and now. why: what else differs between the two."""
+    """One kata of one student in two gradings.
+
+    before, now: points; None if it could not be graded.
+    why: what else differs between the two.
+    """
 
     student: str
     kata: str
@@ -27,13 +31,16 @@ class Change:
 
 @dataclass
 class Difference:
-    """What became of an earlier grading.
+    """How a grading differs from an earlier one.
 
-    same_code: other points for the same code, or none any more. revalued: other points only because
-    the kata is worth another number of them. graded_now: could not be graded before. resubmitted:
-    the code is another one, or what it imports. newcomers, missing: ids. katas_new, katas_gone:
-    names. same: katas of students with the same points for the same code. waiting: how many
-    were not judged in one of the two, because it was stopped: that says nothing.
+    same_code: other points for the same code, or none any more.
+    revalued: other points only because the kata has another worth.
+    graded_now: could not be graded before.
+    resubmitted: the code, or what it imports, is another one.
+    newcomers, missing: ids of students.
+    katas_new, katas_gone: names of katas.
+    same: how many katas of students have the same points for the same code.
+    waiting: how many were not judged in one of the two, because it was stopped.
     """
 
     before: Graded
@@ -51,38 +58,38 @@ class Difference:
 
 def compared(before: Graded, now: Graded) -> Difference:
     """The difference between two gradings, of students with the same ids."""
-    found = Difference(before)
-    found.newcomers = [one for one in now.people if one not in before.people]
-    found.missing = [one for one in before.people if one not in now.people]
-    found.katas_new = [kata for kata in now.worth if kata not in before.worth]
-    found.katas_gone = [kata for kata in before.worth if kata not in now.worth]
+    difference = Difference(before)
+    difference.newcomers = [student for student in now.people if student not in before.people]
+    difference.missing = [student for student in before.people if student not in now.people]
+    difference.katas_new = [kata for kata in now.worth if kata not in before.worth]
+    difference.katas_gone = [kata for kata in before.worth if kata not in now.worth]
     earlier = {(row.student, row.kata): row for row in before.rows}
     for row in now.rows:
         old = earlier.get((row.student, row.kata))
         if old is not None:
-            _sort_in(found, old, row)
-    found.same_code.sort(key=lambda c: (not c.less, (c.now or 0) - (c.before or 0)))
-    return found
+            _sort_in(difference, old, row)
+    difference.same_code.sort(key=lambda c: (not c.less, (c.now or 0) - (c.before or 0)))
+    return difference
 
 
-def _sort_in(found: Difference, old: Row, new: Row) -> None:
+def _sort_in(difference: Difference, old: Row, new: Row) -> None:
     before, now = old.facts.points, new.facts.points
     if old.facts.waiting or new.facts.waiting:
-        found.waiting += 1
+        difference.waiting += 1
         return
     same = same_code(old, new)
     why = reasons(old, new) if same else ()
     change = Change(new.student, new.kata, before, now, new.entry.worth, why)
     if not same:
-        found.resubmitted.append(change)
+        difference.resubmitted.append(change)
     elif before == now:
-        found.same += 1
+        difference.same += 1
     elif before is None:
-        found.graded_now.append(change)
+        difference.graded_now.append(change)
     elif old.entry.worth != new.entry.worth and _judged_alike(old, new):
-        found.revalued.append(change)
+        difference.revalued.append(change)
     else:
-        found.same_code.append(change)
+        difference.same_code.append(change)
 
 
 def _judged_alike(old: Row, new: Row) -> bool:
@@ -101,19 +108,19 @@ def same_code(old: Row, new: Row) -> bool:
 
 
 def reasons(old: Row, new: Row) -> tuple[str, ...]:
-    """What differs between two gradings of the same code."""
+    """Differences between two gradings of the same code, in words."""
     a, b = old.facts, new.facts
-    found = []
+    texts = []
     if old.entry.worth != new.entry.worth:
-        found.append(f"worth {new.entry.worth} points, before {old.entry.worth}")
+        texts.append(f"worth {new.entry.worth} points, before {old.entry.worth}")
     if a.kata_version != b.kata_version:
-        found.append("other tests")
+        texts.append("other tests")
     earlier, later = dict(a.versions), dict(b.versions)
     for name in sorted(earlier.keys() & later.keys()):
         if earlier[name] != later[name]:
-            found.append(f"{name} {earlier[name]} -> {later[name]}")
+            texts.append(f"{name} {earlier[name]} -> {later[name]}")
     if a.seed != b.seed:
-        found.append("other inputs")
+        texts.append("other inputs")
     if a.outcome != b.outcome:
-        found.append(f"{b.outcome}, before {a.outcome}")
-    return tuple(found) or (UNEXPLAINED,)
+        texts.append(f"{b.outcome}, before {a.outcome}")
+    return tuple(texts) or (UNEXPLAINED,)

@@ -1,6 +1,6 @@
-"""A run of the ledger as rows, one for each student and kata, with what a report needs of each.
+"""A run of the ledger as rows, one for each student and kata, with a summary of each verdict.
 
-The verdicts themselves, with all their evidence, are let go again: a class of ten thousand fits.
+The verdicts with their evidence are not kept, so that a class of ten thousand fits into memory.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import builtins
 import sys
 from dataclasses import dataclass, field, replace
 
-from attention_katas.grading.ledger import Entry, Ledger, Noted, Run
-from attention_katas.grading.results import points_for
-from attention_katas.grading.run import NOT_YET
+from attention_katas.grading.ledger import Entry, Ledger, LedgerStudent, Run
+from attention_katas.grading.results import cause, points_for
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons as r
 
-# What is known of a failure, beside the mistakes that have a name.
+# What is known of a failure: a mistake that has a name, or one of APART.
 NAMED = "named"
 EARLIER = "earlier work is to blame"
 SYMPTOMS = "only symptoms"
@@ -23,24 +23,27 @@ UNFINISHED = "not all of it written"
 NOT_RUN = "did not run to the end"
 APART = (EARLIER, SYMPTOMS, UNNAMED, UNFINISHED, NOT_RUN)
 
-# The rung at which a check fails that called what the kata wants written by hand.
-BANNED = "nothing banned"
 BUILT_IN = "uses-the-built-in"
-# Of the syntax tree of a file without code.
-EMPTY_SIZE = 1
+EMPTY_SIZE = 1  # of the syntax tree of a file without code
 
 FAILING = (v.FAILED, v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED)
 
 
 @dataclass(frozen=True, order=True)
 class Misconception:
-    """A mistake that has a name. id: the same from version to version, within its kata."""
+    """A mistake that has a name.
+
+    id: unique in its kata, and the same from version to version.
+    title: completes "your function ...".
+    question: what a tutor would ask.
+    convention: it is another convention, not a mistake.
+    """
 
     kata: str
     id: str
     function: str = field(compare=False)
     title: str = field(compare=False)
-    ask: str = field(compare=False)
+    question: str = field(compare=False)
     convention: bool = field(compare=False, default=False)
 
 
@@ -48,17 +51,22 @@ class Misconception:
 class VerdictSummary:
     """What a report needs of a verdict.
 
-    points: None when it could not be graded. named: both of two mistakes. known: NAMED, or one of
-    APART, or "" where nothing failed. failing: titles of checks. stop: why it is not passed, in
-    words that are ours. raised: the class of the exception that kept it from loading, if everybody
-    has that class. code: the hash of the code and of what it imports, or "".
+    points: None when it could not be graded.
+    passed, total: checks.
+    reason: why it is not a pass.
+    named: the mistakes that have a name.
+    known: NAMED, one of APART, or "" where nothing failed.
+    failing: titles of checks.
+    stop: the title of the first check that fails, or the outcome.
+    raised: the class of the exception that kept the file from loading, if Python has that class.
+    code: the hash of the code and of its imports, or "".
     """
 
     outcome: str
     points: int | None
     passed: int = 0
     total: int = 0
-    message: str = ""
+    reason: r.Reason | None = None
     named: tuple[Misconception, ...] = ()
     known: str = ""
     failing: tuple[str, ...] = ()
@@ -78,7 +86,7 @@ class VerdictSummary:
     @property
     def waiting(self) -> bool:
         """The grading was stopped before it was judged."""
-        return self.outcome == v.COULD_NOT_GRADE and self.message == NOT_YET
+        return isinstance(self.reason, r.NotJudgedYet)
 
 
 @dataclass(frozen=True)
@@ -96,55 +104,58 @@ class Row:
 
 @dataclass
 class Graded:
-    """A run. people: by the student's id. rows: of a student together, katas in their order.
+    """A run.
 
-    worth: what each kata is worth, in the order of the katas.
+    people: by the student's id.
+    rows: those of a student together, katas in their order.
+    worth: the points of each kata, in the order of the katas.
     """
 
     run: Run
-    people: dict[str, Noted] = field(default_factory=dict)
+    people: dict[str, LedgerStudent] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     worth: dict[str, int] = field(default_factory=dict)
 
 
-Known = dict[tuple[str, int], VerdictSummary]
+Summaries = dict[tuple[str, int], VerdictSummary]
 
 
-def read(ledger: Ledger, run: Run, known: Known | None = None) -> Graded:
-    """Everything of a run. Raises KataError when the ledger is damaged.
+def read(ledger: Ledger, run: Run, summaries: Summaries | None = None) -> Graded:
+    """All rows of a run. Raises KataError when the ledger is damaged.
 
-    known: what was read of other runs of the same ledger, to which this is added.
+    summaries: of verdicts that other runs of the same ledger share; new ones are added.
     """
-    found = Graded(run)
-    known = {} if known is None else known
-    for noted in ledger.noted(run.id):
-        found.people[noted.student.id] = noted
-        for entry in noted.entries:
+    graded = Graded(run)
+    summaries = {} if summaries is None else summaries
+    for student in ledger.students(run.id):
+        graded.people[student.student.id] = student
+        for entry in student.entries:
             key = (entry.key, entry.worth)
-            if key not in known:
-                known[key] = _facts(ledger.verdict(entry.key), entry.worth)
-            found.rows.append(Row(noted.student.id, entry, _unless_empty(entry, known[key])))
-            found.worth[entry.kata] = entry.worth
-    return found
+            if key not in summaries:
+                summaries[key] = _summary(ledger.verdict(entry.key), entry.worth)
+            facts = _unless_empty(entry, summaries[key])
+            graded.rows.append(Row(student.student.id, entry, facts))
+            graded.worth[entry.kata] = entry.worth
+    return graded
 
 
 def _unless_empty(entry: Entry, facts: VerdictSummary) -> VerdictSummary:
-    """To the judge an empty file is broken; in a class it is one that was not started."""
+    """The judge calls an empty file broken; in a class it is one that was not started."""
     if facts.outcome != v.BROKEN or entry.size != EMPTY_SIZE:
         return facts
     return replace(facts, outcome=v.NOT_STARTED, known="", stop=v.NOT_STARTED)
 
 
-def _facts(verdict: v.Verdict | None, worth: int) -> VerdictSummary:
+def _summary(verdict: v.Verdict | None, worth: int) -> VerdictSummary:
     if verdict is None:
-        return VerdictSummary(v.COULD_NOT_GRADE, None, message=NOT_YET)
+        return VerdictSummary(v.COULD_NOT_GRADE, None, reason=r.NotJudgedYet())
     named = _named(verdict)
     return VerdictSummary(
         outcome=verdict.outcome,
         points=points_for(verdict, worth),
         passed=verdict.passed,
         total=verdict.total,
-        message=_message(verdict),
+        reason=cause(verdict),
         named=named,
         known=NAMED if named else _known(verdict),
         failing=tuple(c.title for c in verdict.checks if c.outcome in FAILING),
@@ -159,23 +170,27 @@ def _facts(verdict: v.Verdict | None, worth: int) -> VerdictSummary:
 
 
 def _named(verdict: v.Verdict) -> tuple[Misconception, ...]:
-    """Each named mistake once, by its id; calling the built-in is one, too."""
-    found = {}
-    if any(check.rung == BANNED and check.outcome == v.FAILED for check in verdict.checks):
-        found[BUILT_IN] = _built_in(sys.intern(verdict.kata))
+    """Each named mistake once, by its id; calling the banned built-in is one, too."""
+    kata = sys.intern(verdict.kata)
+    named = {}
+    if any(isinstance(check.reason, r.Banned) for check in verdict.checks):
+        named[BUILT_IN] = _built_in(kata)
     for diagnosis in verdict.diagnoses:
         if diagnosis.kind in (v.MISTAKE, v.TWO_MISTAKES, v.CONVENTION):
             for cause in diagnosis.causes:
-                found[cause.id] = Misconception(
-                    sys.intern(verdict.kata),
-                    sys.intern(cause.id),
-                    sys.intern(diagnosis.function),
-                    sys.intern(cause.title),
-                    sys.intern(cause.ask),
-                    # Of two, one may be a convention: its text says what the contract is.
-                    diagnosis.kind == v.CONVENTION or cause.ask.rstrip().endswith("."),
-                )
-    return tuple(found.values())
+                named[cause.id] = _misconception(kata, diagnosis.function, cause)
+    return tuple(named.values())
+
+
+def _misconception(kata: str, function: str, cause: v.Cause) -> Misconception:
+    return Misconception(
+        kata,
+        sys.intern(cause.id),
+        sys.intern(function),
+        sys.intern(cause.title),
+        sys.intern(cause.question),
+        cause.kind == v.CONVENTION,
+    )
 
 
 def _built_in(kata: str) -> Misconception:
@@ -188,16 +203,11 @@ def _built_in(kata: str) -> Misconception:
     )
 
 
-def _message(verdict: v.Verdict) -> str:
-    """Why it is not passed: of checks, the first that ended as the whole did."""
-    same = (c.message for c in verdict.checks if c.outcome == verdict.outcome != v.PASSED)
-    return next(filter(None, same), verdict.message)
-
-
 def _class(raised: v.Raised | None) -> str:
-    """The class of an exception, unless it may be one of the submission's own."""
-    known = raised and isinstance(getattr(builtins, raised.type, None), type)
-    return raised.type if raised and known else ""
+    """The class of an exception, if Python has that class."""
+    if raised is None or not isinstance(getattr(builtins, raised.type, None), type):
+        return ""
+    return raised.type
 
 
 def _known(verdict: v.Verdict) -> str:
@@ -210,8 +220,8 @@ def _known(verdict: v.Verdict) -> str:
         return SYMPTOMS
     if verdict.outcome != v.FAILED:
         return NOT_RUN
-    written = any(check.outcome in FAILING for check in verdict.checks) or not verdict.checks
-    return UNNAMED if written else UNFINISHED
+    failing = any(check.outcome in FAILING for check in verdict.checks)
+    return UNNAMED if failing or not verdict.checks else UNFINISHED
 
 
 def _stop(verdict: v.Verdict) -> str:

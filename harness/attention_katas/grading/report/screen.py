@@ -1,4 +1,4 @@
-"""What `kata grade report` says on the terminal: the essentials, and what is loud first."""
+"""The essentials of the report on the terminal, grades that changed first."""
 
 from __future__ import annotations
 
@@ -28,23 +28,24 @@ def show(screen: Screen, report: Report) -> None:
 
 
 def _regraded(screen: Screen, report: Report) -> None:
-    found = report.difference.same_code if report.difference else []
-    if not found:
+    changes = report.difference.same_code if report.difference else []
+    if not changes:
         return
     screen.line()
-    screen.line(f"{many(len(found), 'grade')} changed, and the code did not", "bold red", hang=2)
-    for one in found[:SHOWN]:
-        before, now = ("-" if n is None else str(n) for n in (one.before, one.now))
-        said = f"{report.names[one.student]}: {one.kata} {before} -> {now}, {', '.join(one.why)}"
-        screen.item("!", "red", glyphs.safe(said))
-    _more(screen, len(found))
+    screen.line(f"{many(len(changes), 'grade')} changed, and the code did not", "bold red", hang=2)
+    for change in changes[:SHOWN]:
+        before, now = ("-" if n is None else str(n) for n in (change.before, change.now))
+        name, causes = report.names[change.student], ", ".join(change.why)
+        text = f"{name}: {change.kata} {before} -> {now}, {causes}"
+        screen.item("!", "red", glyphs.safe(text))
+    _more(screen, len(changes))
 
 
 def _later(screen: Screen, report: Report) -> None:
     if report.later:
         when = report.later.at[:16].replace("T", " ")
-        said = f"a later grading ({when} UTC) was stopped before its end and is not in here"
-        screen.item("!", "yellow", said)
+        text = f"a later grading ({when} UTC) was stopped before its end and is not in here"
+        screen.item("!", "yellow", text)
 
 
 def _more(screen: Screen, count: int) -> None:
@@ -56,26 +57,26 @@ def _katas(screen: Screen, report: Report) -> None:
     widest = max(len(part.name) for part in report.katas) if report.katas else 0
     for part in report.katas:
         mean = "    -" if part.mean is None else f"{part.mean:5.1f}"
-        told = ", ".join(
+        outcomes = ", ".join(
             f"{part.outcomes[name]} {name}" for name in v.OUTCOMES if part.outcomes[name]
         )
-        said = f"mean {mean} of {part.worth:<3}  {told}"
-        screen.field(part.name, said, indent=2, width=widest + 2)
+        text = f"mean {mean} of {part.worth:<3}  {outcomes}"
+        screen.field(part.name, text, indent=2, width=widest + 2)
     if report.median is not None:
         screen.line(f"median {report.median:g} of {report.worth} points", "bold", indent=2, hang=2)
     screen.line()
 
 
 def _misconceptions(screen: Screen, report: Report) -> None:
-    found = report.top
-    if not found:
+    pairs = report.top
+    if not pairs:
         return
     screen.line("What they believe", "bold")
-    for part, held in found[:SHOWN]:
-        count = f"{len(held.students):4} of {part.wrong}"
-        said = f"{held.misconception.function or part.name} {held.misconception.title}"
-        screen.field(count, said, indent=2, width=14)
-    _more(screen, len(found))
+    for part, entry in pairs[:SHOWN]:
+        count = f"{len(entry.students):4} of {part.wrong}"
+        text = f"{entry.misconception.function or part.name} {entry.misconception.title}"
+        screen.field(count, text, indent=2, width=14)
+    _more(screen, len(pairs))
     screen.line()
 
 
@@ -91,14 +92,14 @@ def _stuck(screen: Screen, report: Report) -> None:
 
 
 def _flags(screen: Screen, report: Report) -> None:
-    """What the teacher should look at, by number; who it is stands on the page."""
+    """How many things the teacher should look at; the page says whose they are."""
     difference = report.difference
     audited = len({student for student, _, _ in report.audited})
-    halted = len({one.student for one in report.halted})
+    halted = len({halt.student for halt in report.halted})
     flags = [
         (halted, f"{many(halted, 'student')} with code that did not run to its end"),
         (len(report.lost), f"{many(len(report.lost), 'kata')} could not be graded"),
-        (len(report.remarks), f"{many(len(report.remarks), 'hand-in')} with a remark"),
+        (len(report.remarks), f"{many(len(report.remarks), 'submission')} with a remark"),
         (audited, f"{many(audited, 'student')} whose code did odd things"),
         (
             len(report.alike.groups),
@@ -108,6 +109,6 @@ def _flags(screen: Screen, report: Report) -> None:
     ]
     if difference is not None and not difference.same_code:
         screen.item(screen.signs.passed, "green", "no grade changed for the same code")
-    for count, said in flags:
+    for count, text in flags:
         if count:
-            screen.item("!", "yellow", said)
+            screen.item("!", "yellow", text)

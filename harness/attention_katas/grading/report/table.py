@@ -6,8 +6,8 @@ import csv
 import io
 
 from attention_katas.grading.formats._sheet import cell
-from attention_katas.grading.report.findings import LATE, Report
-from attention_katas.grading.report.not_run import one_line
+from attention_katas.grading.report.findings import Report
+from attention_katas.grading.report.not_run import sentence
 from attention_katas.grading.report.rows import Row
 
 COLUMNS = (
@@ -32,29 +32,30 @@ COLUMNS = (
     "file",
     "source",
 )
-# What may name somebody.
+# Columns that may name a student.
 HIDDEN = ("id", "message", "file", "source")
 
 
 def render(report: Report) -> str:
-    """CSV. Without names there is nothing that could hold one."""
+    """The table as CSV; an anonymous one has no column that may name a student."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    columns = [one for one in COLUMNS if not (report.anonymous and one in HIDDEN)]
+    columns = [name for name in COLUMNS if not (report.anonymous and name in HIDDEN)]
     writer.writerow(columns)
     together = _alike(report)
     earlier = _earlier(report)
     for row in report.graded.rows:
-        told = _cells(report, row)
-        told["alike_with"] = "; ".join(together.get((row.student, row.kata), ()))
-        told["points_before"], told["same_code"] = earlier.get((row.student, row.kata), ("", ""))
-        writer.writerow([cell(told[name]) for name in columns])
+        cells = _cells(report, row)
+        cells["alike_with"] = "; ".join(together.get((row.student, row.kata), ()))
+        cells["points_before"], cells["same_code"] = earlier.get((row.student, row.kata), ("", ""))
+        writer.writerow([cell(cells[name]) for name in columns])
     return out.getvalue()
 
 
 def _cells(report: Report, row: Row) -> dict[str, str]:
     facts = row.facts
-    remarks = report.remarks.get(row.student, [])
+    late = row.student in report.late
+    remarks = report.remarks.get(row.student, [])[late:]
     return {
         "student": report.names[row.student],
         "id": row.student,
@@ -64,12 +65,12 @@ def _cells(report: Report, row: Row) -> dict[str, str]:
         "worth": str(row.entry.worth),
         "passed": str(facts.passed),
         "checks": str(facts.total),
-        "misconceptions": " ".join(one.id for one in facts.named),
+        "misconceptions": " ".join(misconception.id for misconception in facts.named),
         "known": facts.known,
         "stopped_at": facts.stop,
-        "message": one_line(facts.message),
-        "late": "yes" if LATE in remarks else "",
-        "remarks": "; ".join(one for one in remarks if one != LATE),
+        "message": sentence(facts.reason),
+        "late": "yes" if late else "",
+        "remarks": "; ".join(remarks),
         "audit": "" if report.anonymous else "; ".join(facts.audit),
         "file": row.entry.file,
         "source": row.entry.source[:16],
@@ -78,21 +79,21 @@ def _cells(report: Report, row: Row) -> dict[str, str]:
 
 def _alike(report: Report) -> dict[tuple[str, str], list[str]]:
     """Who else has a kata in the same form; nothing without names, as on the page."""
-    found: dict[tuple[str, str], list[str]] = {}
+    names: dict[tuple[str, str], list[str]] = {}
     for group in () if report.anonymous else report.alike.groups:
-        for one in group.katas:
+        for likeness in group.katas:
             for student in group.students:
-                others = [report.names[other] for other in group.students if other != student]
-                found[student, one.kata] = others
-    return found
+                rest = [report.names[person] for person in group.students if person != student]
+                names[student, likeness.kata] = rest
+    return names
 
 
 def _earlier(report: Report) -> dict[tuple[str, str], tuple[str, str]]:
-    """Points of the earlier grading, and whether it was of the same code."""
+    """Points of the earlier grading, and whether it judged the same code."""
     difference = report.difference
     if difference is None:
         return {}
-    changed = {(one.student, one.kata) for one in difference.resubmitted}
+    changed = {(change.student, change.kata) for change in difference.resubmitted}
     return {
         (row.student, row.kata): (
             "" if row.facts.points is None else str(row.facts.points),

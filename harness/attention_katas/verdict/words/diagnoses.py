@@ -26,8 +26,8 @@ def headline(diagnosis: v.Diagnosis, file: str = "") -> str:
 def _earlier(diagnosis: v.Diagnosis, file: str) -> str:
     names, several = listing(diagnosis.blames), len(diagnosis.blames) > 1
     if diagnosis.file != file:
-        them = "they are" if several else "it is"
-        return f"is not at fault, {names} {'are' if several else 'is'}: once {them} right, it is"
+        verb, they = ("are", "they are") if several else ("is", "it is")
+        return f"is not at fault, {names} {verb}: once {they} right, so is this"
     return f"is right as soon as {names} {'are' if several else 'is'}: look there first"
 
 

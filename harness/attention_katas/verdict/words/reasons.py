@@ -78,6 +78,8 @@ def _killed(fact: r.ProcessKilled) -> str:
 
 
 def _banned(fact: r.Banned) -> str:
+    if not fact.name:
+        return "uses a built-in that is switched off here: this kata is about writing it by hand"
     if fact.stopped:
         return f"{fact.name} is switched off here: this kata is about writing it by hand"
     return f"calls {fact.name}, which this kata wants written by hand"
@@ -110,7 +112,8 @@ def _entries_differ(fact: r.EntriesDiffer) -> str:
 
 def _gradient_differs(fact: r.GradientDiffers) -> str:
     verb = "differs" if fact.finite else "is not finite"
-    return f"the gradient of {fact.input} {verb} in {fact.count} of {fact.total} entries"
+    count = f" in {fact.count} of {fact.total} entries" if fact.total else ""
+    return f"the gradient of {fact.input} {verb}{count}"
 
 
 _REFUSALS = {
@@ -143,6 +146,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         f"{fact.file} is not UTF-8: byte 0x{fact.byte:02x} in line {fact.line}; save it as UTF-8"
     ),
     r.CannotBeRead: _cannot_be_read,
+    r.LinkNotFollowed: _sentence("{file} is a link; only ordinary files are graded"),
+    r.DamagedInArchive: _sentence("{file} cannot be read from its zip: {problem}"),
     r.StillStub: _sentence("{file} is still the stub"),
     r.FunctionMissing: _function_missing,
     r.NotAFunction: lambda fact: f"{fact.function} {_KINDS[fact.kind]}",
@@ -163,6 +168,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     r.BanOpen: _ban_open,
     r.MachineBusy: _machine_busy,
+    r.NotJudgedYet: _sentence("not judged yet: the grading was stopped before"),
+    r.GraderFault: _sentence("a fault of kata grade: {type}: {text}"),
+    r.FolderNotListed: _sentence("{folder} cannot be listed: {problem}"),
     r.TimedOut: _timed_out,
     r.KataTimedOut: lambda fact: (
         f"the checks of this kata took longer than {fact.seconds:g} s together"
@@ -217,6 +225,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "a tensor made here is on the default device, not on that of the inputs"
     ),
     r.AnswerOnCpu: _sentence("the answer is on the cpu, wherever the inputs are"),
+    r.NotRight: _sentence("not right: {rung}"),
     r.NotWritten: _sentence("{function} is not written yet"),
     r.HungBefore: _sentence("{function} ran into the time limit before"),
     r.ValuesFirst: _sentence("counts once the values are right"),
