@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from attention_katas.grading.formats.json import Document as Grades
-from attention_katas.render.json import Document
+from attention_katas.render.formats.json import Document
 
 FOLDER = Path(__file__).parent
 REPORT = "report.schema.json"

@@ -22,7 +22,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the top of the stack to its floor: a layer may import what stands below it, never above.
 LAYERS = [
     {"command", "__main__"},
-    {"cli", "notebook"},
+    {"cli", "notebook", "formats"},
     {"classroom", "lab"},
     {"doctor", "dev", "certificate", "watch", "grading"},
     {"service"},

@@ -17,7 +17,8 @@ class CheckResult:
     outcome: of the check, when the fault is not ours.
     reason: why the check did not pass.
     rung: the rung of the ladder that does not hold.
-    evidence: what the failure is shown by.
+    evidence: the call, and numbers to look at.
+    ours: the fault of ours that kept the check from an outcome.
     printed: what the submission printed during the check.
     seconds: duration of setup, call and teardown together.
     complete: whether pytest has reported the last stage of the check.
@@ -36,6 +37,10 @@ class CheckResult:
     @property
     def passed(self) -> bool:
         return self.outcome == v.PASSED and self.error is None
+
+    @property
+    def passed(self) -> bool:
+        return self.ours is None and self.outcome == data.PASSED
 
     def fail(self, failure: CheckFailed) -> None:
         """Record that the answer is wrong."""

@@ -26,7 +26,6 @@ from attention_katas.judge.proxy import Call, RemoteSolution, Solution
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox.worker import Worker
 from attention_katas.verdict import reasons
-from attention_katas.verdict.data import PASSED
 from attention_katas.verdict.unjudged import Unjudged
 
 
@@ -237,9 +236,9 @@ class HiddenTests:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Another plugin (a strict xfail) may have turned a pass into something else."""
-        if not report.passed and self.result.outcome == PASSED:
-            detail = f"pytest reports {report.outcome}"
-            self.result.blame_us(Unjudged(reasons.CheckBroke(report.nodeid, detail)))
+        if not report.passed and self.result.passed:
+            text = f"pytest reports {report.outcome}"
+            self.result.blame_us(Unjudged(reasons.CheckBroke(report.nodeid, text)))
 
     def _record(self, item: pytest.Item, error: BaseException) -> None:
         current = self.current()
@@ -254,8 +253,8 @@ class HiddenTests:
                 current.wrong |= functions or set(current.submission.kata.functions)
             self.result.fail(error)
         else:
-            detail = f"{type(error).__name__}: {error}"
-            self.result.blame_us(Unjudged(reasons.CheckBroke(item.name, detail)))
+            text = f"{type(error).__name__}: {error}"
+            self.result.blame_us(Unjudged(reasons.CheckBroke(item.name, text)))
 
 
 def _generator(

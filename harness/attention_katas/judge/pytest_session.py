@@ -58,7 +58,10 @@ OFF = (
 
 
 class Collection:
-    """A pytest plugin that keeps the collected items and runs none of them."""
+    """A pytest plugin that keeps the collected items and runs none of them.
+
+    items: the checks of all files, in order.
+    """
 
     def __init__(self) -> None:
         self.items: list[pytest.Item] = []
@@ -69,12 +72,9 @@ class Collection:
     def pytest_runtestloop(self) -> bool:
         return True
 
-
-class _Sharing:
-    """`from shared.NAME import ...` in hidden tests means the folder of their pack."""
-
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
+        """Let `from shared.NAME import ...` in hidden tests mean the folder of their pack."""
         with shared.importable(collector.path):
             return (yield)
 

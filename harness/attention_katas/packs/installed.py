@@ -23,14 +23,14 @@ GROUP = "attention_katas.packs"
 VALUE = re.compile(r"(?P<module>\w+(?:\.\w+)*)\s*(?::\s*(?P<inside>\w+(?:\.\w+)*))?")
 
 
-def entry_points() -> list[metadata.EntryPoint]:
-    """The entry points of packs, by name."""
+def entry_points(group: str = GROUP) -> list[metadata.EntryPoint]:
+    """The entry points of a group, by name."""
     found: dict[tuple[str, str], metadata.EntryPoint] = {}
     for distribution in metadata.distributions(path=trusted_path()):
-        if GROUP not in (distribution.read_text("entry_points.txt") or ""):
+        if group not in (distribution.read_text("entry_points.txt") or ""):
             continue
         for entry in distribution.entry_points:
-            if entry.group == GROUP:
+            if entry.group == group:
                 found.setdefault((entry.name, entry.value), entry)
     return [found[key] for key in sorted(found)]
 

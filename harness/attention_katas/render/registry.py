@@ -12,10 +12,11 @@ import importlib
 import pkgutil
 from collections import Counter
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Generic, TypeVar
 
 from attention_katas.errors import KataError
+from attention_katas.packs.installed import entry_points
 
 GROUP = "attention_katas.formats"
 
@@ -76,7 +77,7 @@ class Registry(Generic[F]):
     def _third_party(self) -> dict[str, F]:
         if self._installed is None:
             self._installed = {}
-            points = [(point, self._loaded(point)) for point in entry_points(group=GROUP)]
+            points = [(point, self._loaded(point)) for point in entry_points(GROUP)]
             formats = [(p, loaded) for p, loaded in points if isinstance(loaded, self._kind)]
             count = Counter(point.name for point, _ in formats)
             for point, loaded in formats:

@@ -155,9 +155,9 @@ def render(name: str, results: Sequence[Result], about: About) -> str:
     """All results in a format. Raises KataError when it cannot hold them."""
     check(name, len(results), about)
     chosen = REGISTRY.load(name)
-    return chosen.render(
-        results if chosen.for_teacher else _Redacted(results, about.feedback), about
-    )
+    if not chosen.for_teacher:
+        results = _Redacted(results, about.feedback)
+    return chosen.render(results, about)
 
 
 class _Redacted(Sequence[Result]):
