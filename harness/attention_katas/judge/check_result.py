@@ -38,10 +38,6 @@ class CheckResult:
     def passed(self) -> bool:
         return self.outcome == v.PASSED and self.error is None
 
-    @property
-    def passed(self) -> bool:
-        return self.ours is None and self.outcome == data.PASSED
-
     def fail(self, failure: CheckFailed) -> None:
         """Record that the answer is wrong."""
         self.outcome, self.reason = failure.outcome, failure.reason

@@ -93,7 +93,7 @@ class Session:
         arguments = [*ARGUMENTS, *off, *map(str, files)]
         with _own_environment(), _quiet() as output:
             try:
-                pytest.main(arguments, plugins=[hidden_tests, _Sharing(), collection, report])
+                pytest.main(arguments, plugins=[hidden_tests, collection, report])
             except (Exception, SystemExit, pytest.exit.Exception) as error:
                 raise CouldNotGrade(f"the hidden tests cannot be collected: {error}") from error
         self.items = collection.items
