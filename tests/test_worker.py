@@ -114,7 +114,7 @@ def test_files_cannot_be_read_or_written(workers, catalog, act, place):
         "toml": toml,
     }
     worker = workers.take("k", [])
-    if "read-only files" not in worker.locks:
+    if "read-only files" not in worker.restrictions:
         pytest.skip("this kernel has no Landlock")
     load(worker, f"def softmax(x):\n    return {act.format(str(known.get(place, place)))}")
     reply, _ = call(worker, torch.ones(2))

@@ -105,7 +105,7 @@ class HiddenTests:
         """The learner's functions, in a learner process of this check's own."""
         current = self.current()
         worker = current.take()
-        current.locks = worker.locks
+        current.locks = worker.restrictions
         self.conversation = RemoteSolution(
             current.submission,
             current.reference,

@@ -147,7 +147,7 @@ class Judge:
     def _loads(self, submission: Submission, verdict: v.Verdict) -> bool:
         """Load the file once by itself, so that what breaks there is said once."""
         worker = self._take(submission)
-        verdict.locks = worker.locks
+        verdict.locks = worker.restrictions
         remote = RemoteSolution(
             submission, self._references[submission.kata.name], worker, self.device.name, set()
         )
@@ -182,7 +182,7 @@ class Judge:
         except CouldNotGrade:
             worker = self.workers.take(submission.digest, submission.kata.banned)
         self._taken = worker
-        lacking = restrictions.missing(worker.locks)
+        lacking = restrictions.missing(worker.restrictions)
         if self.strict and not self.weak and lacking:
             self.workers.give_back(worker)
             raise CouldNotGrade(

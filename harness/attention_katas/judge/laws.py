@@ -16,6 +16,7 @@ from attention_katas.devices import Device
 from attention_katas.judge import failures
 from attention_katas.judge.ladder import Climb, differences, pattern
 from attention_katas.judge.proxy import Proxy, RemoteSolution
+from attention_katas.sandbox import fake_device
 from attention_katas.verdict.data import FAILED
 
 
@@ -104,7 +105,7 @@ def follows_device(
                 message = "a tensor made here is on the default device, not on that of the inputs"
                 raise failures.CheckFailed(message, "device", failure.evidence) from None
             raise failures.NotVerified("this code cannot run on a make-believe device") from None
-        if conversation.calls[-1].output_device != "elsewhere":
+        if conversation.calls[-1].output_device != fake_device.NAME:
             message = "the answer is on the cpu, wherever the inputs are"
             raise failures.CheckFailed(message, "device", conversation.calls[-1].evidence())
         here = {n: "cpu" if isinstance(v, torch.device) else v for n, v in kwargs.items()}

@@ -1,4 +1,4 @@
-"""The judge's end of the line to one learner process: ask it, read what it printed, end it."""
+"""The judge's side of one sandbox worker: ask it, read what it printed, end it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ ONE_THREAD = {
     "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
 }
-# Which numeric kernels and devices to use is no secret, and Windows cannot start without its root.
-PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "CUDA_VISIBLE_DEVICES", "SYSTEMROOT")
+# These choose numeric kernels and devices, and Windows cannot start a process without SYSTEMROOT.
+INHERITED = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "CUDA_VISIBLE_DEVICES", "SYSTEMROOT")
 
 
 class WorkerDied(Exception):
@@ -59,15 +59,21 @@ class Starved(CouldNotGrade):
 
 
 class Worker:
-    """One learner process: ask it, read what it printed, end it."""
+    """One sandbox worker: ask it, read what it printed, end it.
 
-    def __init__(self, line: Channel, limits: Limits) -> None:
+    key: what it was taken for; a spawned worker serves one submission.
+    pid: of the process; 0 until it has greeted.
+    restrictions: the names of those that hold in it.
+    healthy: whether it can be asked again.
+    """
+
+    def __init__(self, channel: Channel, limits: Limits) -> None:
         self.limits = limits
         self.key: object = None
         self.pid = 0
-        self.locks: list[str] = []
+        self.restrictions: list[str] = []
         self.healthy = True
-        self._line = line
+        self._channel = channel
 
     def end(self) -> str:
         """Kill the process; returns how it ended, in words. Filled in by the subclass."""
@@ -79,18 +85,18 @@ class Worker:
         self.close()
 
     def close(self) -> None:
-        """Let go of the line."""
-        self._line.close()
+        """Close the channel."""
+        self._channel.close()
 
     def greet(self, key: object, seconds: float = START_SECONDS) -> None:
-        """Hear from a new process which locks it has put on."""
+        """Read the greeting of a new process: its pid and its restrictions."""
         try:
             hello, _ = self._next(seconds)
         except TimeoutError:
             self.healthy = False
             self.end()
             raise WorkerTimedOut(seconds) from None
-        self.locks = [str(lock) for lock in hello["locks"]]
+        self.restrictions = [str(name) for name in hello["restrictions"]]
         self.pid = int(hello["pid"])
         self.key = key
 
@@ -99,56 +105,60 @@ class Worker:
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Send a request and wait for its answer.
 
-        Raises LearnerDied, LearnerTimedOut, LearnerOutgrew or Starved; after each the process is
-        gone.
+        tensors: of any shapes, by the names in the message.
+        Raises WorkerDied, WorkerTimedOut, LimitExceeded or Starved; after each the process is gone.
         """
         from attention_katas.sandbox import wire
 
         self.send(wire.encode(message, tensors))
         answer = self.receive(seconds)
         if usage.threads(self.pid) > usage.THREADS:
-            self._outgrew_threads()
+            self._fail_for_threads()
         return answer
 
-    def _outgrew_threads(self) -> NoReturn:
+    def _fail_for_threads(self) -> NoReturn:
         self.healthy = False
         self.end()
         raise LimitExceeded(f"it started more than {usage.THREADS} threads", memory=False)
 
     def send(self, frame: bytes) -> None:
+        """Send a request. Raises WorkerDied."""
         try:
-            self._line.send(frame)
+            self._channel.send(frame)
         except OSError:
             self._fail()
         except Flooded:
             self._fail(flooded=True)
 
     def receive(self, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The next answer. seconds: what the code may take, see `watch`."""
+        """The next answer. Raises as `ask`.
+
+        seconds: what the code may take, counted as in `usage`.
+        """
         try:
             return self._next(min(usage.PACE, seconds))
         except TimeoutError:
-            watched = usage.UsageMonitor(self.pid, seconds, self.limits.interactive)
+            monitor = usage.UsageMonitor(self.pid, seconds, self.limits.interactive)
         while True:
             try:
                 return self._next(usage.PACE)
             except TimeoutError:
-                watched.look()
-                self._stop_if_over(watched)
+                monitor.look()
+                self._stop_if_over(monitor)
 
-    def _stop_if_over(self, watched: usage.UsageMonitor) -> None:
+    def _stop_if_over(self, monitor: usage.UsageMonitor) -> None:
         over: Exception | None = None
-        if watched.out_of_time:
-            over = WorkerTimedOut(watched.seconds)
-        elif watched.starved:
-            got = f"{watched.worked:.1f} s of processor time in {watched.wall:.0f} s"
+        if monitor.out_of_time:
+            over = WorkerTimedOut(monitor.seconds)
+        elif monitor.starved:
+            got = f"{monitor.worked:.1f} s of processor time in {monitor.wall:.0f} s"
             over = Starved(
                 f"this machine is too busy to judge: your code got {got}",
                 "close other programs, then run it again",
             )
-        elif self.limits.memory_mb and watched.grown > (self.limits.memory_mb << 20):
+        elif self.limits.memory_mb and monitor.grown > (self.limits.memory_mb << 20):
             over = LimitExceeded(f"it took more than {self.limits.memory_mb} MB", memory=True)
-        elif watched.threads > usage.THREADS:
+        elif monitor.threads > usage.THREADS:
             over = LimitExceeded(f"it started more than {usage.THREADS} threads", memory=False)
         if over is not None:
             self.healthy = False
@@ -156,11 +166,11 @@ class Worker:
             raise over
 
     def _next(self, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What comes next on the line. Raises TimeoutError, or LearnerDied."""
+        """The next message. Raises TimeoutError or WorkerDied."""
         from attention_katas.sandbox import wire
 
         try:
-            answer = self._line.receive(seconds)
+            answer = self._channel.receive(seconds)
         except Flooded:
             self._fail(flooded=True)
         if answer is None:
@@ -176,9 +186,9 @@ class Worker:
 
     def printed(self) -> str:
         """What the code printed since the last time this was called."""
-        kept = self._line.printed(ended=not self.healthy)
-        text = kept.decode("utf-8", "backslashreplace")
-        if len(kept) >= self.limits.kept_bytes:
+        output = self._channel.printed(ended=not self.healthy)
+        text = output.decode("utf-8", "backslashreplace")
+        if len(output) >= self.limits.kept_bytes:
             text += "\n... (the rest is not shown)"
         return text
 
@@ -194,24 +204,33 @@ def how_it_ended(status: int) -> str:
     """How a process ended, from its wait status."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        known_signals = {int(one): one.name for one in signal.Signals}
-        name = known_signals.get(number, f"signal {number}")
-        known = {"SIGSEGV": "segmentation fault", "SIGABRT": "abort", "SIGXCPU": "processor time"}
-        return f"the process was ended by {name}" + (f" ({known[name]})" if name in known else "")
+        names = {int(item): item.name for item in signal.Signals}
+        name = names.get(number, f"signal {number}")
+        meanings = {
+            "SIGSEGV": "segmentation fault",
+            "SIGABRT": "abort",
+            "SIGXCPU": "processor time",
+        }
+        return f"the process was ended by {name}" + (
+            f" ({meanings[name]})" if name in meanings else ""
+        )
     return f"the process exited by itself with status {os.WEXITSTATUS(status)}"
 
 
 def command(mode: str, hidden: Sequence[Path], limits: Limits, device: str) -> list[str]:
+    """The command line of a worker or a fork server; see `__main__` for the mode."""
     memory = limits.memory_mb if device == "cpu" else 0
     return [sys.executable, "-I", "-B", str(MAIN), mode, str(memory), *map(str, hidden)]
 
 
 def environment() -> dict[str, str]:
-    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    return {**passed, **ONE_THREAD}
+    """The environment variables of a worker before it clears them."""
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return {**inherited, **ONE_THREAD}
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill a child process and wait for its end."""
     with contextlib.suppress(OSError):
         process.kill()
     process.wait()
