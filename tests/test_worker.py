@@ -1,4 +1,4 @@
-"""The learner process from outside: what it can reach, what ends it, and what it costs to lose."""
+"""A sandbox worker from outside: what it can reach, what ends it, and what its loss costs."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_checks_share_nothing(catalog):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forking is Linux's way here")
-def test_a_lost_zygote_is_our_fault_and_replaced(catalog):
+def test_a_lost_fork_server_is_our_fault_and_replaced(catalog):
     with start_workers(hidden_paths(catalog), limits=QUICK) as workers:
         assert answer(workers, "def softmax(x):\n    return 1") == "1"
         workers._process.kill()

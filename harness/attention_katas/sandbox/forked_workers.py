@@ -59,7 +59,7 @@ class ForkedWorkers:
         self._owner = True  # of the fork server; False in a fork of the process that started it
 
     def _wait(self) -> None:
-        """Wait until the fork server has imported torch. Raises CouldNotGrade if it cannot start."""
+        """Wait until the fork server has imported torch. Raises CouldNotGrade if it does not."""
         if self._is_ready:
             return
         self._control.settimeout(START_SECONDS)
@@ -109,7 +109,7 @@ class ForkedWorkers:
         self._prepared[1].fill(ahead)
 
     def adopt(self, bans: Sequence[str]) -> None:
-        """In that fork: use what was prepared. The fork server still belongs to the other process."""
+        """In that fork: use what was prepared. The fork server belongs to the other process."""
         key, self._owner = tuple(bans), False
         template = self._templates.get(key)
         if self._prepared is not None and self._prepared[0] == key:
@@ -220,7 +220,7 @@ class _Template:
         return own_end, read_end
 
     def end(self, pid: int, *, tell: bool) -> str:
-        """Kill a worker through its parent, because only that knows that the pid is still its child.
+        """Kill a worker through its parent: only that knows that the pid is still its child.
 
         tell: wait for its end; the result says how it ended.
         """
