@@ -89,7 +89,7 @@ def _attempts(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
         abi = landlock.version()
         detail += f" (Landlock {abi})" if abi else " (no Landlock)"
         findings.append(Finding("restrictions", not possible, detail, False))
-        bans = tuple(sorted({family for other in catalog.ready for family in other.banned}))
+        bans = tuple(sorted({family for item in catalog.ready for family in item.banned}))
         try:
             count = ban_check.check(workers, bans, ban_check.SHORT, ban_check.FULL, ban_check.SLOW)
             detail = f"{count} routes to {' and '.join(bans)} tried, none is open"

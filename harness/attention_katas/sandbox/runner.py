@@ -103,7 +103,7 @@ class Runner:
     def load(self, request: wire.Message, _: wire.Tensors, __: wire.Tensors) -> wire.Message:
         """Compile and run the file; the reply has the kind of each function that the kata asks for.
 
-        There are no tensors, of whatever shape, either way.
+        Tensors of any shape are ignored: a file is loaded from its text.
         """
         for name in self.sources:
             sys.modules.pop(name, None)
@@ -176,8 +176,8 @@ class Runner:
     ) -> wire.Message:
         """The backward pass of an earlier call: the gradients of its inputs.
 
-        tensors: the gradients of the outputs, in their shapes. gradients: gets those of the inputs,
-        in theirs.
+        tensors: the gradients of the outputs, of any shape.
+        gradients: gets the gradients of the inputs, each of the shape of its input.
         """
         answer = self.answers[request["id"]]
         inputs = answer.leaves

@@ -225,8 +225,8 @@ def command(mode: str, hidden: Sequence[Path], limits: Limits, device: str) -> l
 
 def environment() -> dict[str, str]:
     """The environment variables of a worker before it clears them."""
-    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return {**inherited, **ONE_THREAD}
+    variables = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return {**variables, **ONE_THREAD}
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
