@@ -1,4 +1,4 @@
-"""The make-believe device: right code runs with its numbers, tensors made elsewhere are caught."""
+"""The fake device: right code runs with its numbers, tensors of another device are caught."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_right_code_keeps_its_numbers(name):
     answer, plain = run(RIGHT[name], (3, 3))
     assert type(answer) is FakeDeviceTensor
     assert answer.device.type == "meta"
-    assert torch.allclose(answer.held, plain)
+    assert torch.allclose(answer.numbers, plain)
 
 
 @pytest.mark.parametrize("name", WRONG)

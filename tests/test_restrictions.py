@@ -36,7 +36,7 @@ MAYBE = {
     "set up io_uring",
     "handle page faults",
     "use the kernel's keys",
-    "look into the judge's memory",
+    "read the judge's memory by a system call",
     "trace the judge",
     "read the judge's memory",
     "change a file's attributes",
@@ -54,7 +54,7 @@ def workers(catalog, request):
 def test_every_forbidden_act_is_refused(workers, catalog):
     doors = selftest.permitted(workers, catalog["softmax"].tests)
     worker = workers.take("softmax", ())
-    lacking = restrictions.missing(worker.locks)
+    lacking = restrictions.missing(worker.restrictions)
     workers.give_back(worker)
     if lacking:
         pytest.skip(f"this system lacks {lacking}")
@@ -72,13 +72,13 @@ from attention_katas.sandbox.restrictions import landlock, linux
 space = {{}}
 exec({program!r}, space)
 {apply}
-print(json.dumps(space["probe"]().tolist()))
+print(json.dumps(space["attempt"]().tolist()))
 """
 
 
 def acts_done(catalog, apply: str, before: str = "") -> set[str]:
     """The acts that succeed in a process of its own that puts on some locks."""
-    with selftest.places_of(catalog["softmax"].tests) as places:
+    with selftest.targets(catalog["softmax"].tests) as places:
         program = WITH.format(
             harness=str(HARNESS), program=selftest.source(places), apply=apply, before=before
         )
@@ -171,7 +171,7 @@ def held(catalog) -> list[str]:
     with start_workers(hidden_paths(catalog)) as workers:
         worker = workers.take("k", ())
         workers.give_back(worker)
-        return worker.locks
+        return worker.restrictions
 
 
 def verdict_of(program: bytes, number: int, arch: int, *arguments: int) -> int:
@@ -322,7 +322,7 @@ def test_a_user_without_a_home(monkeypatch):
 
 
 def test_doctor_knows_every_lock():
-    assert tuple(doctor.LOCKS) == restrictions.ALL
+    assert tuple(doctor.RESTRICTIONS) == restrictions.ALL
 
 
 def test_every_lock_is_listed_by_its_name():

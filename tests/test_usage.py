@@ -87,13 +87,13 @@ def test_where_nothing_can_be_seen_all_time_counts_but_thrice(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def hasty(catalog):
+def interactive(catalog):
     with open_judge(catalog, [catalog["softmax"]], limits=QUICK) as judge:
         yield judge
 
 
 @linux
-def test_a_starved_machine_is_our_fault(hasty, catalog, monkeypatch):
+def test_a_starved_machine_is_our_fault(interactive, catalog, monkeypatch):
     """As seen from outside: hardly any processor time, and all the rest spent waiting for it."""
     start = time.monotonic()
 
@@ -102,26 +102,26 @@ def test_a_starved_machine_is_our_fault(hasty, catalog, monkeypatch):
         return Usage(0.01 * wall, {"1": 0.98 * wall})
 
     monkeypatch.setattr(usage, "usage", starved)
-    verdict = hasty.judge(submission_of(catalog, "softmax", SLEEPS))
+    verdict = interactive.judge(submission_of(catalog, "softmax", SLEEPS))
     assert verdict.outcome == v.COULD_NOT_GRADE
     assert "too busy to judge" in words.verdict(verdict)
 
 
 @linux
 @pytest.mark.parametrize("source", [SLEEPS, FOR_EVER, CROWD], ids=["sleeps", "spins", "crowd"])
-def test_nothing_that_code_does_looks_like_a_busy_machine(hasty, catalog, source):
-    assert hasty.judge(submission_of(catalog, "softmax", source)).outcome == v.TIMED_OUT
+def test_nothing_that_code_does_looks_like_a_busy_machine(interactive, catalog, source):
+    assert interactive.judge(submission_of(catalog, "softmax", source)).outcome == v.TIMED_OUT
 
 
 @linux
-def test_right_code_passes_while_other_work_takes_the_processors(hasty, catalog):
+def test_right_code_passes_while_other_work_takes_the_processors(interactive, catalog):
     """A quarter second of work, with six busy processes on all cores and a limit of one second."""
     work = (
         "import time\nend = time.thread_time() + 0.25\nwhile time.thread_time() < end:\n    pass\n"
     )
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)]
     try:
-        verdict = hasty.judge(submission_of(catalog, "softmax", work + RIGHT), 1)
+        verdict = interactive.judge(submission_of(catalog, "softmax", work + RIGHT), 1)
         assert verdict.outcome == v.PASSED, words.verdict(verdict)
     finally:
         for process in busy:
@@ -130,7 +130,7 @@ def test_right_code_passes_while_other_work_takes_the_processors(hasty, catalog)
 
 
 @linux
-def test_memory_that_limits_do_not_see_is_seen(hasty, catalog, monkeypatch):
+def test_memory_that_limits_do_not_see_is_seen(interactive, catalog, monkeypatch):
     real = usage.usage
     grown = iter(range(1, 10_000))
 
@@ -139,7 +139,7 @@ def test_memory_that_limits_do_not_see_is_seen(hasty, catalog, monkeypatch):
         return found and Usage(found.seconds, found.waits, found.rss + next(grown) * (200 << 20))
 
     monkeypatch.setattr(usage, "usage", growing)
-    verdict = hasty.judge(submission_of(catalog, "softmax", SLEEPS))
+    verdict = interactive.judge(submission_of(catalog, "softmax", SLEEPS))
     assert verdict.outcome == v.OUT_OF_MEMORY
 
 

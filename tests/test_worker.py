@@ -1,4 +1,4 @@
-"""The learner process from outside: what it can reach, what ends it, and what it costs to lose."""
+"""A sandbox worker from outside: what it can reach, what ends it, and what its loss costs."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_files_cannot_be_read_or_written(workers, catalog, act, place):
         "toml": toml,
     }
     worker = workers.take("k", [])
-    if "read-only files" not in worker.locks:
+    if "read-only files" not in worker.restrictions:
         pytest.skip("this kernel has no Landlock")
     load(worker, f"def softmax(x):\n    return {act.format(str(known.get(place, place)))}")
     reply, _ = call(worker, torch.ones(2))
@@ -203,7 +203,7 @@ def test_checks_share_nothing(catalog):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forking is Linux's way here")
-def test_a_lost_zygote_is_our_fault_and_replaced(catalog):
+def test_a_lost_fork_server_is_our_fault_and_replaced(catalog):
     with start_workers(hidden_paths(catalog), limits=QUICK) as workers:
         assert answer(workers, "def softmax(x):\n    return 1") == "1"
         workers._process.kill()

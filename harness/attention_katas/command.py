@@ -1,15 +1,13 @@
-"""Where the command `kata` begins: before anything is imported that takes a while.
-
-Ctrl-C is met from the first moment on.
-"""
+"""The entry point of the command `kata`. It imports nothing slow before it handles Ctrl-C."""
 
 import os
 import sys
 
 
 def entry() -> None:
+    """Run the command. Ctrl-C ends it with status 130."""
     try:
-        _open_what_is_closed()
+        _reopen_standard_streams()
         from attention_katas.cli import entry as enter
 
         enter()
@@ -18,8 +16,8 @@ def entry() -> None:
         sys.exit(130)
 
 
-def _open_what_is_closed() -> None:
-    """Else the next file that is opened gets the number of a standard stream, and its fate."""
+def _reopen_standard_streams() -> None:
+    """Reopen closed standard streams on /dev/null; otherwise the next open() may become stdout."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)

@@ -1,4 +1,4 @@
-"""Which device to judge on, and how close is close enough there."""
+"""The device to judge on, and its tolerances."""
 
 from __future__ import annotations
 
@@ -31,52 +31,55 @@ ACCELERATOR_FLOAT32 = 1e-4
 
 @dataclass(frozen=True)
 class Device:
-    """A device to judge on. `name` is torch's name for it."""
+    """A device to judge on.
+
+    name: PyTorch's name for it.
+    """
 
     name: str
 
     @property
     def precise(self) -> str:
-        """The dtype that values are judged in first: float64, which mps lacks."""
+        """The dtype of the first checks: float64, or float32 on mps, which has no float64."""
         return "float32" if self.name == "mps" else "float64"
 
     @property
     def dtypes(self) -> tuple[str, ...]:
-        """The other dtypes that a kata is judged in."""
+        """The other dtypes that a kata is checked in."""
         return ("bfloat16", "float16") if self.name == "mps" else ("float32", "bfloat16", "float16")
 
     def gradient_tolerance(self, dtype: torch.dtype) -> float | None:
-        """Allowed |yours - expected| / largest |expected| of a gradient; None: not compared."""
-        allowed = GRADIENTS.get(str(dtype).removeprefix("torch."))
-        return None if allowed is None else allowed * (1 if self.name == "cpu" else 10)
+        """Allowed |actual - expected| / max |expected| of a gradient; None: not compared."""
+        tolerance = GRADIENTS.get(str(dtype).removeprefix("torch."))
+        return None if tolerance is None else tolerance * (1 if self.name == "cpu" else 10)
 
     def tolerance(self, dtype: torch.dtype) -> float:
-        """Allowed |yours - expected| / (1 + |expected|) for answers in `dtype`."""
+        """Allowed |actual - expected| / (1 + |expected|) for outputs of `dtype`."""
         name = str(dtype).removeprefix("torch.")
         if name == "float32" and self.name != "cpu":
             return ACCELERATOR_FLOAT32
         return TOLERANCES.get(name, 0.0)
 
 
-def choose(wanted: str) -> Device:
-    """The device for `--device`. Raises KataError when it is not there.
+def choose(name: str) -> Device:
+    """The device for `--device`. Raises KataError when this machine does not have it.
 
-    `auto` takes an accelerator when torch sees one. torch is asked only where there could be one:
-    its import takes seconds, in which the learner process can start beside it.
+    `auto` takes an accelerator when torch sees one. torch is imported only where there could be
+    one: its import takes seconds, in which the sandbox worker can start.
     """
-    if wanted == "cpu" or (wanted == "auto" and not _could_have_accelerator()):
+    if name == "cpu" or (name == "auto" and not _could_have_accelerator()):
         return Device("cpu")
     import torch
 
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if wanted == "auto":
-        return Device(next((name for name, present in there.items() if present), "cpu"))
-    if not there[wanted]:
-        raise KataError(f"torch sees no {wanted} device on this machine", "kata run --device cpu")
-    return Device(wanted)
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        return Device(next((device for device, is_there in available.items() if is_there), "cpu"))
+    if not available[name]:
+        raise KataError(f"torch sees no {name} device on this machine", "kata run --device cpu")
+    return Device(name)
 
 
 def _could_have_accelerator() -> bool:
-    """False only where it is certain: on Linux, without the driver's device node."""
+    """False only where that is certain: on Linux, when no driver has made a device node."""
     nodes = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia")
     return sys.platform != "linux" or any(Path(node).exists() for node in nodes)

@@ -1,4 +1,4 @@
-"""`kata doctor`: can this installation judge, and what holds a submission in?"""
+"""`kata doctor`: can this installation judge, and which sandbox restrictions hold?"""
 
 from __future__ import annotations
 
@@ -19,28 +19,34 @@ from attention_katas.verdict import words
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `needed`: judging does not work without it."""
+    """The result of one check of the installation.
+
+    name: what was checked.
+    good: whether it is as it should be.
+    detail: what was seen, in words.
+    required: whether judging is impossible without it.
+    """
 
     name: str
     good: bool
     detail: str
-    needed: bool = True
+    required: bool = True
 
 
-# What holds the learner's code in, and what for.
-LOCKS = {
-    "closed descriptors": "your code cannot read what the judge has open",
+# What each restriction means for the learner's code.
+RESTRICTIONS = {
+    "closed descriptors": "your code cannot use files that the judge has open",
     "own session": "it ends with the judge",
-    "empty environment": "it sees no variable of yours",
-    "memory, time and size limits": "it cannot take the machine down",
-    "no new privileges": "no program makes it more powerful, and root has no powers",
-    "read-only files": "it writes nowhere, and cannot read the tests",
-    "system calls": "no processes, no network, no hand on other processes",
+    "empty environment": "it sees none of your environment variables",
+    "memory, time and size limits": "it cannot use up the machine",
+    "no new privileges": "no program gives it privileges, and root has none",
+    "read-only files": "it cannot write files, or read the tests",
+    "system calls": "no new processes, no network, no access to other processes",
 }
 
 
 def examine(catalog: Catalog) -> list[Finding]:
-    """Judge a reference for real, and say what was seen on the way."""
+    """Judge a reference solution, try the sandbox, and report what each step found."""
     version = ".".join(map(str, sys.version_info[:3]))
     findings = [
         Finding("attention-katas", True, __version__),
@@ -57,15 +63,15 @@ def examine(catalog: Catalog) -> list[Finding]:
             verdict = verdict_of(service, reading)
     except (KataError, ImportError) as error:
         return [*findings, Finding("judge", False, str(error))]
-    why = words.verdict(verdict)
-    detail = f"the {kata.name} reference: {verdict.outcome}{f': {why}' if why else ''}"
+    reason = words.verdict(verdict)
+    detail = f"the {kata.name} reference: {verdict.outcome}{f': {reason}' if reason else ''}"
     findings.append(Finding("torch", True, f"{verdict.versions['torch']}, on {verdict.device}"))
     findings.append(Finding("judge", verdict.outcome == v.PASSED, detail))
-    for lock, why in LOCKS.items():
-        held = lock in verdict.restrictions
-        state = "holds" if held else "not on this system"
-        findings.append(Finding(lock, held, f"{state} ({why})", False))
-    return [*findings, *_tried(catalog, kata, verdict.device)]
+    for name, meaning in RESTRICTIONS.items():
+        holds = name in verdict.restrictions
+        state = "holds" if holds else "not on this system"
+        findings.append(Finding(name, holds, f"{state} ({meaning})", False))
+    return [*findings, *_attempts(catalog, kata, verdict.device)]
 
 
 def _packs(catalog: Catalog) -> str:
@@ -74,29 +80,29 @@ def _packs(catalog: Catalog) -> str:
     return f"{len(catalog.ready)} ready in {folders}" if folders else "there are no packs"
 
 
-def _tried(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
-    """Forbidden acts and routes to banned built-ins, each tried for real in a learner process."""
+def _attempts(catalog: Catalog, kata: Kata, device: str) -> list[Finding]:
+    """Try every forbidden act and every route to a banned built-in in a sandbox worker."""
     from attention_katas.judge import ban_check
     from attention_katas.sandbox import selftest
     from attention_katas.sandbox.restrictions import landlock
 
     findings = []
     with start_workers(hidden_paths(catalog), device=device) as workers:
-        doors = selftest.permitted(workers, kata.tests)
-        open_ones = [act for act, done in doors.items() if done]
-        shut = f"{len(doors)} forbidden acts tried, all refused"
-        if open_ones:
-            shut = f"{len(open_ones)} of {len(doors)} forbidden acts are possible: "
-            shut += ", ".join(open_ones)
+        attempts = selftest.permitted(workers, kata.tests)
+        possible = [act for act, is_possible in attempts.items() if is_possible]
+        detail = f"{len(attempts)} forbidden acts tried, all refused"
+        if possible:
+            acts = ", ".join(possible)
+            detail = f"{len(possible)} of {len(attempts)} forbidden acts are possible: {acts}"
         abi = landlock.version()
-        shut += f" (Landlock {abi})" if abi else " (no Landlock)"
-        findings.append(Finding("locks", not open_ones, shut, False))
-        bans = tuple(dict.fromkeys(family for each in catalog.ready for family in each.banned))
+        detail += f" (Landlock {abi})" if abi else " (no Landlock)"
+        findings.append(Finding("restrictions", not possible, detail, False))
+        bans = tuple(dict.fromkeys(family for item in catalog.ready for family in item.banned))
         try:
             count = ban_check.check(workers, bans, ban_check.SHORT, ban_check.FULL, ban_check.SLOW)
             names = " and ".join(family.name for family in bans)
-            shut = f"{count} routes to {names} tried, none is open"
-            findings.append(Finding("bans", True, shut))
+            detail = f"{count} routes to {names} tried, none is open"
+            findings.append(Finding("bans", True, detail))
         except CouldNotGrade as error:
             findings.append(Finding("bans", False, error.message))
     return findings

@@ -1,18 +1,23 @@
-"""Everything `kata` can say no with.
+"""The errors of `kata`, and their exit codes.
 
-KataError                 exit 2: what was asked for cannot be done as asked
+KataError                 exit 2: the request cannot be carried out as it stands
 +-- NoSuchKata
 +-- NoWorkspace
 +-- BadContent            a kata folder breaks the contract of katas/
 +-- ProgressUnavailable   the progress file cannot be read or written
-+-- CouldNotGrade         exit 3: a fault of ours, never the learner's
++-- CouldNotGrade         exit 3: a fault of this package, never of the learner's code
 """
 
 from __future__ import annotations
 
 
 class KataError(Exception):
-    """Base class. `next_step` is what the reader should type or do now."""
+    """Base class of all errors.
+
+    message: what is wrong.
+    next_step: what the reader should type or do now; "" for nothing.
+    exit_code: the status that the command ends with.
+    """
 
     exit_code = 2
 
@@ -23,7 +28,10 @@ class KataError(Exception):
 
 
 class NoSuchKata(KataError):
-    """The name is not one of the katas; `nearest` may be the one that was meant."""
+    """No kata has this name.
+
+    nearest: the name of a kata that is close to it; "" if none is.
+    """
 
     def __init__(self, message: str, nearest: str = "") -> None:
         super().__init__(message, "" if nearest else "kata list")
@@ -31,7 +39,7 @@ class NoSuchKata(KataError):
 
 
 class NoWorkspace(KataError):
-    """There is no workspace here or above."""
+    """Neither this folder nor one above it is a workspace."""
 
 
 class BadContent(KataError):
@@ -43,6 +51,6 @@ class ProgressUnavailable(KataError):
 
 
 class CouldNotGrade(KataError):
-    """Our own fault: the learner's code was not judged."""
+    """A fault of this package: the learner's code was not judged."""
 
     exit_code = 3

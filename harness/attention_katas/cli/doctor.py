@@ -11,17 +11,17 @@ from attention_katas.cli.shared import katas_option, load, screen, waiting
 @katas_option
 @click.pass_context
 def doctor(ctx: click.Context) -> None:
-    """Does this installation judge, and which locks hold?"""
+    """Can this installation judge, and which sandbox restrictions hold?"""
     from attention_katas import doctor as examination
 
     out = screen()
-    with waiting("trying every lock and every ban, some ten seconds ..."):
+    with waiting("trying every restriction and every ban, about ten seconds ..."):
         findings = examination.examine(load())
     out.line()
     for finding in findings:
         sign, style = (out.signs.passed, "green") if finding.good else (out.signs.failed, "red")
         out.item(sign, style, f"{finding.name}: {finding.detail}")
     out.line()
-    good = all(finding.good or not finding.needed for finding in findings)
-    out.next_step("kata run" if good else "mend what is marked, then kata doctor")
+    good = all(finding.good or not finding.required for finding in findings)
+    out.next_step("kata run" if good else "fix what is marked, then kata doctor")
     ctx.exit(0 if good else 3)

@@ -53,7 +53,7 @@ def recorded(call: Call) -> Behaviour:
         said=call.raised.message if call.raised is not None else "",
         mismatch=call.raised is not None and call.raised.type == "DeviceMismatch",
         answer=call.answer,
-        away=call.output_device == "elsewhere",
+        away=call.output_device == fake_device.NAME,
         changed=frozenset(call.changed),
         gradients=call.gradients,
     )
@@ -62,7 +62,7 @@ def recorded(call: Call) -> Behaviour:
 def observed(function: Callable[..., Any], call: Call) -> Behaviour:
     """What `function` does with the same question."""
     if call.on_fake_device:
-        return _observed_elsewhere(function, call)
+        return _observed_on_fake_device(function, call)
     differentiate = call.upstream is not None
     leaves: list[torch.Tensor] = []
     given: list[tuple[torch.Tensor, torch.Tensor]] = []
@@ -108,7 +108,7 @@ def _gradients(
         return None
 
 
-def _observed_elsewhere(function: Callable[..., Any], call: Call) -> Behaviour:
+def _observed_on_fake_device(function: Callable[..., Any], call: Call) -> Behaviour:
     def away(tensor: torch.Tensor) -> torch.Tensor:
         return fake_device.FakeDeviceTensor(tensor.detach().clone())
 
@@ -120,7 +120,7 @@ def _observed_elsewhere(function: Callable[..., Any], call: Call) -> Behaviour:
     except Exception:  # noqa: BLE001 - as above
         return Behaviour(raised=True)
     if isinstance(returned, fake_device.FakeDeviceTensor):
-        return Behaviour(answer=returned.held, away=True)
+        return Behaviour(answer=returned.numbers, away=True)
     return Behaviour(answer=returned) if isinstance(returned, torch.Tensor) else Behaviour(True)
 
 

@@ -120,7 +120,7 @@ class HiddenTests:
         """The learner's functions, in a learner process of this check's own."""
         current = self.current()
         worker = current.take(current.submission)
-        current.locks = worker.locks
+        current.locks = worker.restrictions
         self.conversation = RemoteSolution(
             current.submission,
             current.reference,

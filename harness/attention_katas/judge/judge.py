@@ -192,7 +192,7 @@ class Judge:
     def _loads(self, submission: Submission, verdict: v.Verdict) -> bool:
         """Load the file once by itself, so that what breaks there is reported once."""
         worker = self._take(submission)
-        verdict.restrictions = worker.locks
+        verdict.restrictions = worker.restrictions
         remote = RemoteSolution(
             submission, self._references[submission.kata.name], worker, self.device.name, set()
         )
@@ -221,7 +221,7 @@ class Judge:
         except CouldNotGrade:
             worker = self.workers.take(submission.digest, submission.kata.banned)
         self._worker = worker
-        lacking = restrictions.missing(worker.locks)
+        lacking = restrictions.missing(worker.restrictions)
         if self.strict and not self.weak and lacking:
             self.workers.give_back(worker)
             raise Unjudged(reasons.MissingRestrictions(tuple(lacking)), steps.AllowWeakSandbox())

@@ -17,6 +17,7 @@ from attention_katas.devices import Device
 from attention_katas.judge import failures
 from attention_katas.judge.ladder import Climb, differences, pattern
 from attention_katas.judge.proxy import Proxy, RemoteSolution
+from attention_katas.sandbox import fake_device
 from attention_katas.verdict import reasons
 from attention_katas.verdict.data import FAILED
 
@@ -107,7 +108,7 @@ def follows_device(
                 reason = reasons.MadeOnDefaultDevice()
                 raise failures.CheckFailed(reason, "device", failure.evidence) from None
             raise failures.NotVerified(reasons.NoFakeDevice()) from None
-        if conversation.calls[-1].output_device != "elsewhere":
+        if conversation.calls[-1].output_device != fake_device.NAME:
             evidence = conversation.calls[-1].evidence()
             raise failures.CheckFailed(reasons.AnswerOnCpu(), "device", evidence)
         here = {n: "cpu" if isinstance(v, torch.device) else v for n, v in kwargs.items()}

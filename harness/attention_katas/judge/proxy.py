@@ -154,7 +154,7 @@ class RemoteSolution:
     ) -> torch.Tensor:
         """What the learner's function answers. Raises CheckFailed when it is not a tensor.
 
-        on_fake_device: pretend that the inputs live on another device (see sandbox/fake_device.py).
+        on_fake_device: the inputs claim another device (see sandbox/fake_device.py).
         """
         self._may_call(function)
         reference = getattr(self.reference, function)
@@ -170,7 +170,7 @@ class RemoteSolution:
             "args": wire.pack(list(args), tensors),
             "kwargs": wire.pack(kwargs, tensors),
             "device": self.device,
-            "elsewhere": on_fake_device,
+            "fake_device": on_fake_device,
         }
         reply, sent = self._ask(request, tensors, self.call_seconds, call)
         self._note(call, reply, sent)

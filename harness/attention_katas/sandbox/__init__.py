@@ -1,6 +1,6 @@
-"""The learner process: the one place where a submission runs, and how the judge talks to it.
+"""The sandbox worker: the one process in which a submission runs, and the judge's side of it.
 
-Loaded by the learner process, which knows nothing else of this package: `zygote`, `runner`,
-`stdio`, `frames`, `wire`, `locks`, `bans`, `elsewhere`. The judge's end of the line: `start`,
-`forked`, `spawned`, `host`, and `frames` and `wire` again.
+The worker loads `forkserver`, `runner`, `stdio`, `frames`, `wire`, `restrictions`, `bans`, `audit`
+and `fake_device`, and nothing else of this package. The judge uses `start`, `forked_workers`,
+`spawned_workers`, `worker`, `channel`, `usage`, `limits`, `selftest`, and `frames` and `wire` too.
 """

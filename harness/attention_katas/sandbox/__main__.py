@@ -1,7 +1,9 @@
-"""Start-up of a learner process: `python -I -B __main__.py MODE MEMORY_MB [HIDDEN...]`.
+"""Start-up: `python -I -B __main__.py MODE MEMORY_MB [HIDDEN...]`.
 
-Run as a file, and loads its neighbours under a name of their own, so that the process holds
-the runner and nothing else of this package: no reference, no hidden test, no judge.
+MODE is "alone" for a single worker, or the descriptor of a fork server's control socket.
+
+It is run as a file and loads this folder as the package `kata_sandbox`, so that the process holds
+nothing else of `attention_katas`: no reference, no hidden test, no judge.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def load_sandbox() -> None:
+    """Import this folder as the package `kata_sandbox`."""
     spec = importlib.util.spec_from_file_location(
         "kata_sandbox", HERE / "__init__.py", submodule_search_locations=[str(HERE)]
     )
@@ -26,11 +29,11 @@ def load_sandbox() -> None:
 
 
 def main(arguments: list[str]) -> None:
-    gc.disable()  # until torch is there: looking for garbage meanwhile takes a tenth of a second
-    mode, memory_mb, *hidden = arguments
+    gc.disable()  # until torch is imported: collecting garbage meanwhile takes 0.1 s
+    mode, memory_mb, *hidden_paths = arguments
     load_sandbox()
     forkserver = importlib.import_module("kata_sandbox.forkserver")
-    paths = [Path(path) for path in hidden]
+    paths = [Path(path) for path in hidden_paths]
     if mode == "alone":
         forkserver.serve_alone(paths, int(memory_mb))
         return

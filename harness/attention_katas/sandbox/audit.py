@@ -1,7 +1,7 @@
-"""Things that a teacher may want to look at, noted as Python does them (`sys.addaudithook`).
+"""Notes on suspicious acts for the teacher, by Python's audit events (`sys.addaudithook`).
 
-No lock: what is noted here is refused elsewhere, or is allowed and odd. A hook cannot be taken
-off from Python, but code that reaches past Python can go round it.
+This restricts nothing: what it notes is refused by a restriction, or is allowed and unusual. A
+hook cannot be removed from Python, but native code can bypass it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-# Events of Python's audit table, and what they are called in a verdict.
-WORTH_A_LOOK = {
+# Events of Python's audit table, and what a verdict calls them.
+EVENTS = {
     "ctypes.dlopen": "loads a C library",
     "ctypes.dlsym": "looks up a C function",
     "ctypes.call_function": "calls a C function",
@@ -33,30 +33,36 @@ WORTH_A_LOOK = {
     "sys.setprofile": "traces code",
     "sys.addaudithook": "adds an audit hook",
 }
-# Sources of torch that are loaded from the start: who opens them wants another copy of them.
-TORCH = ("torch/nn/functional.py", "torch/_refs/__init__.py", "torch/_decomp/decompositions.py")
+# Sources that torch has loaded already: code that opens them wants a copy without the bans.
+TORCH_FILES = (
+    "torch/nn/functional.py",
+    "torch/_refs/__init__.py",
+    "torch/_decomp/decompositions.py",
+)
 IMPORTING = frozenset(("marshal.loads", "code.__new__"))
-MOST = 50
+MAX_NOTES = 50
 
-noted: dict[str, None] = {}
+notes: dict[str, None] = {}  # a set in order of first occurrence
 
 
 def start() -> None:
-    """From here on, in this process, for good."""
-    seen, most, known, sources = noted, MOST, WORTH_A_LOOK, TORCH
+    """Take notes in this process from now on. It cannot be undone."""
+    # Bound here: a submission could replace the globals of this module.
+    descriptions, files, store, max_notes = EVENTS, TORCH_FILES, notes, MAX_NOTES
     caller = sys._getframe
 
     def note(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in known:
+        if event in descriptions:
             # What Python does to import a module (torch imports some when a tensor is printed).
             if event in IMPORTING and caller(1).f_code.co_filename.startswith("<frozen importlib"):
                 return
-            what = known[event]
-        elif event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(sources):
-            what = f"opens {arguments[0][-60:].partition('site-packages/')[2] or 'torch sources'}"
+            description = descriptions[event]
+        elif event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(files):
+            name = arguments[0][-60:].partition("site-packages/")[2]
+            description = f"opens {name or 'torch sources'}"
         else:
             return
-        if len(seen) < most:
-            seen[what] = None
+        if len(store) < max_notes:
+            store[description] = None
 
     sys.addaudithook(note)

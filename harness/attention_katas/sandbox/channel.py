@@ -1,8 +1,7 @@
-"""The line between the judge and one sandbox worker: frames both ways, and what the code prints.
+"""The channel between the judge and one sandbox worker: frames both ways, and what the code prints.
 
-`SocketChannel` waits for both with poll(), in the thread that asks: no thread of its own has to be
-started for each of the many processes of a run, and no answer changes hands. `PipeChannel` is for
-pipes on systems where those cannot be polled.
+`SocketChannel` waits for both with poll() in the thread that asks, because a run has many workers
+and a thread for each would cost time. `PipeChannel` is for systems that cannot poll pipes.
 """
 
 from __future__ import annotations
@@ -20,74 +19,78 @@ from attention_katas.sandbox import frames
 from attention_katas.sandbox.limits import Limits
 
 SEND_SECONDS = 10.0
-LAST_WORDS = 1.0  # seconds to wait for what a process printed before it ended
-UNREAD = 2  # answers that may wait to be read: there is one for each question
-UNASKED = "answers that nobody asked for"
+LAST_OUTPUT_SECONDS = 1.0  # to wait for what a process printed before it ended
+MAX_UNREAD = 2  # answers that may wait to be read: each request has one
+UNREQUESTED = "answers without a request"
 
-# A frame's two parts, what was no frame, or None when the line has ended.
+# A frame's two parts, the error if the bytes are no frame, or None at the end of the channel.
 Frame = tuple[bytes, bytes] | frames.BadFrame | None
 
 
 class Flooded(Exception):
-    """More was printed than is allowed."""
+    """The code printed more than it may."""
 
 
 class Channel(Protocol):
-    """What a sandbox worker needs of its line. Whoever gets Flooded ends the process."""
+    """Carries requests, answers and output of a worker. Who gets Flooded has to end the worker."""
 
     def send(self, frame: bytes) -> None:
-        """Raises OSError when nobody takes it."""
+        """Send a request. Raises OSError if the worker does not read it."""
 
     def receive(self, seconds: float) -> Frame:
-        """The next frame. Raises TimeoutError when none came in time, and Flooded."""
+        """The next answer. Raises TimeoutError if none came in time, or Flooded."""
 
     def printed(self, ended: bool) -> bytes:
-        """What was printed since the last call; ended: the process is gone, so wait for it all."""
+        """What was printed since the last call.
+
+        ended: the process has ended, so wait for the rest of its output.
+        """
 
     def close(self) -> None: ...
 
 
 class Printed:
-    """What was printed, up to what is worth keeping."""
+    """The first `kept_bytes` of what was printed, and the size of all of it."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._kept = bytearray()
+        self._text = bytearray()
         self._size = 0
 
     def note(self, part: bytes) -> bool:
-        """Keep it; whether that is more than is allowed in all."""
-        self._kept += part[: max(self._limits.kept_bytes - len(self._kept), 0)]
+        """Add a part; whether more was printed in all than is allowed."""
+        self._text += part[: max(self._limits.kept_bytes - len(self._text), 0)]
         self._size += len(part)
         return self._size > self._limits.output_bytes
 
     def take(self) -> bytes:
-        printed, self._kept = bytes(self._kept), bytearray()
-        return printed
+        """The text since the last call."""
+        text, self._text = bytes(self._text), bytearray()
+        return text
 
 
 class SocketChannel:
-    """A socket for frames and a pipe for what is printed."""
+    """A socket for frames, and a pipe for what is printed."""
 
-    def __init__(self, line: socket.socket, output: int, limits: Limits) -> None:
-        self._line, self._output = line, output
+    def __init__(self, connection: socket.socket, output: int, limits: Limits) -> None:
+        self._connection, self._output = connection, output
         self._printed = Printed(limits)
         self._buffer = bytearray()
         self._poll = select.poll()
-        self._poll.register(line, select.POLLIN)
+        self._poll.register(connection, select.POLLIN)
         self._poll.register(output, select.POLLIN)
-        self._open = {line.fileno(), output}
+        self._open = {connection.fileno(), output}
         os.set_blocking(output, False)
-        line.settimeout(SEND_SECONDS)
+        connection.settimeout(SEND_SECONDS)
 
     def send(self, frame: bytes) -> None:
-        self._look(0.0)
+        self._read(0.0)
         if self._buffer:
-            return  # an answer before its question: the reader is told
+            return  # an answer came before its request: `receive` reports it
         try:
-            self._line.sendall(frame)
+            self._connection.sendall(frame)
         except TimeoutError:
-            raise OSError("nobody reads") from None
+            raise OSError("the worker does not read") from None
 
     def receive(self, seconds: float) -> Frame:
         until = time.monotonic() + seconds
@@ -99,32 +102,32 @@ class SocketChannel:
             if parts is not None:
                 head, body, size = parts
                 if len(self._buffer) > size:
-                    return frames.BadFrame(UNASKED)
+                    return frames.BadFrame(UNREQUESTED)
                 self._buffer = bytearray()
                 return head, body
-            if self._line.fileno() not in self._open:
+            if self._connection.fileno() not in self._open:
                 return None
             seconds_left = until - time.monotonic()
             if seconds_left <= 0:
                 raise TimeoutError
-            self._look(seconds_left)
+            self._read(seconds_left)
 
-    def _look(self, seconds: float) -> None:
-        """Wait until something comes, and take it."""
+    def _read(self, seconds: float) -> None:
+        """Wait until there is something to read, and read it."""
         for descriptor, _ in self._poll.poll(seconds * 1000):
             if descriptor == self._output:
-                self._take_output()
+                self._read_output()
                 continue
             try:
-                part = self._line.recv(frames.CHUNK)
+                part = self._connection.recv(frames.CHUNK)
             except (TimeoutError, OSError):
                 part = b""
             self._buffer += part
             if not part:
                 self._forget(descriptor)
 
-    def _take_output(self) -> bool:
-        """Take what was printed; whether there may be more."""
+    def _read_output(self) -> bool:
+        """Read what was printed; whether there may be more."""
         try:
             part = os.read(self._output, 1 << 16)
         except BlockingIOError:
@@ -142,18 +145,18 @@ class SocketChannel:
         self._poll.unregister(descriptor)
 
     def printed(self, ended: bool) -> bytes:
-        until = time.monotonic() + (LAST_WORDS if ended else 0.0)
+        until = time.monotonic() + (LAST_OUTPUT_SECONDS if ended else 0.0)
         poll = select.poll()
         poll.register(self._output, select.POLLIN)
         with contextlib.suppress(Flooded):
             while self._output in self._open:
                 seconds_left = max(until - time.monotonic(), 0.0)
-                if not poll.poll(seconds_left * 1000) or not self._take_output():
+                if not poll.poll(seconds_left * 1000) or not self._read_output():
                     break
         return self._printed.take()
 
     def close(self) -> None:
-        self._line.close()
+        self._connection.close()
         if self._output >= 0:
             os.close(self._output)
         self._open.clear()
@@ -161,7 +164,7 @@ class SocketChannel:
 
 
 class Stream(Protocol):
-    """The little of a binary file that a line needs."""
+    """The methods of a binary file that a channel needs."""
 
     def read(self, size: int, /) -> bytes | None: ...
     def write(self, data: bytes, /) -> int | None: ...
@@ -175,7 +178,7 @@ class PipeChannel:
         self._requests, self._answers, self._output = requests, answers, output
         self._frames: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._printed = Printed(limits)
-        self._quiet = threading.Event()
+        self._output_ended = threading.Event()
         for target in (self._read_answers, self._read_output):
             threading.Thread(target=target, daemon=True).start()
 
@@ -198,7 +201,7 @@ class PipeChannel:
 
     def printed(self, ended: bool) -> bytes:
         if ended:
-            self._quiet.wait(LAST_WORDS)
+            self._output_ended.wait(LAST_OUTPUT_SECONDS)
         return self._printed.take()
 
     def close(self) -> None:
@@ -211,8 +214,8 @@ class PipeChannel:
         try:
             while True:
                 self._frames.put(frames.read(read_exactly))
-                if self._frames.qsize() > UNREAD:
-                    raise frames.BadFrame(UNASKED)
+                if self._frames.qsize() > MAX_UNREAD:
+                    raise frames.BadFrame(UNREQUESTED)
         except frames.BadFrame as error:
             self._frames.put(error)
         except (EOFError, OSError, ValueError, AttributeError):  # the last: closed meanwhile
@@ -224,4 +227,4 @@ class PipeChannel:
                 if self._printed.note(part):
                     self._frames.put(Flooded())
                     break
-        self._quiet.set()
+        self._output_ended.set()

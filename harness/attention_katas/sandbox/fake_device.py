@@ -1,10 +1,10 @@
-"""A make-believe device, to see whether code follows the device of its inputs.
+"""A fake device, to check that code follows the device of its inputs.
 
-Tensors of `Elsewhere` hold their numbers on the cpu and claim to live on another device. Under
-`fake_device()` they may not meet an ordinary cpu tensor, as on a real accelerator; 0-d tensors and
-the operators that cross devices by design may. Unlike the meta device this keeps the numbers,
-so code with `.item()` or `mask.any()` runs too, and it costs none of the imports (1.7 s) that
-the meta device's Python kernels pull in.
+A `FakeDeviceTensor` stores its numbers on the cpu and claims to be on another device. Under
+`fake_device()` an operator that mixes it with an ordinary cpu tensor raises DeviceMismatch, as on
+a real accelerator; 0-d tensors and the operators that cross devices by design are exempt. The meta
+device has no numbers, so code with `.item()` or `mask.any()` would not run on it, and its Python
+kernels take 1.7 s to import.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
-# What the tensors claim. No operator ever runs there: every call is answered on the cpu.
+# The device that the tensors claim. No operator runs there: every call is computed on the cpu.
 CLAIM = torch.device("meta")
+NAME = "fake"  # what a worker calls this device in its replies
 aten = torch.ops.aten
 # Index tensors may live on the cpu, and copies are made to cross devices.
 CROSSES = {
@@ -34,25 +35,28 @@ CROSSES = {
 
 
 class DeviceMismatch(RuntimeError):
-    """Tensors of two devices met in one operator."""
+    """One operator got tensors of two devices."""
 
 
 class CannotFake(RuntimeError):
-    """A tensor was made on the claimed device in a way that this module does not see."""
+    """A tensor was made on the claimed device in a way that this module does not intercept."""
 
 
 class FakeDeviceTensor(torch.Tensor):
-    """A tensor that claims to live on another device; `held` has its numbers."""
+    """A tensor of any shape that claims to be on another device.
 
-    held: torch.Tensor
+    numbers: the same tensor on the cpu.
+    """
+
+    numbers: torch.Tensor
 
     @staticmethod
-    def __new__(cls, held: torch.Tensor) -> FakeDeviceTensor:
-        made: FakeDeviceTensor = torch.Tensor._make_wrapper_subclass(
-            cls, held.shape, strides=held.stride(), dtype=held.dtype, device=CLAIM
+    def __new__(cls, numbers: torch.Tensor) -> FakeDeviceTensor:
+        tensor: FakeDeviceTensor = torch.Tensor._make_wrapper_subclass(
+            cls, numbers.shape, strides=numbers.stride(), dtype=numbers.dtype, device=CLAIM
         )
-        made.held = held
-        return made
+        tensor.numbers = numbers
+        return tensor
 
     def new_tensor(self, data: Any, **kwargs: Any) -> torch.Tensor:  # type: ignore[override]
         return torch.tensor(data, **{"dtype": self.dtype, "device": CLAIM, **kwargs})
@@ -64,12 +68,12 @@ class FakeDeviceTensor(torch.Tensor):
         return _answer(func, args, kwargs or {})
 
 
-class _Pretend(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Sees the factory calls too, which involve no tensor of ours."""
+class _FakeDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Intercepts factory calls as well, which involve no FakeDeviceTensor."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nothing is compiled here, and the guard for it would import all of torch._dynamo."""
+        """False: nothing is compiled here, and True would import all of torch._dynamo."""
         return False
 
     def __torch_dispatch__(
@@ -80,20 +84,20 @@ class _Pretend(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @contextlib.contextmanager
 def fake_device() -> Iterator[None]:
-    """While this holds, what is made on the claimed device becomes an `Elsewhere`."""
-    kept = {name: getattr(torch, name) for name in ("tensor", "as_tensor")}
-    for name, original in kept.items():
+    """Inside, a tensor that is created on the claimed device is a FakeDeviceTensor."""
+    originals = {name: getattr(torch, name) for name in ("tensor", "as_tensor")}
+    for name, original in originals.items():
         setattr(torch, name, _from_data(original))
     try:
-        with _Pretend():  # type: ignore[no-untyped-call]
+        with _FakeDeviceMode():  # type: ignore[no-untyped-call]
             yield
     finally:
-        for name, original in kept.items():
+        for name, original in originals.items():
             setattr(torch, name, original)
 
 
 def _from_data(original: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """`torch.tensor` fills its result below the dispatcher, out of a mode's sight."""
+    """`torch.tensor` fills its result below the dispatcher, where no mode sees it."""
 
     def make(data: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
         if device is None or torch.device(device).type != CLAIM.type:
@@ -104,30 +108,32 @@ def _from_data(original: Callable[..., torch.Tensor]) -> Callable[..., torch.Ten
 
 
 def _answer(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """The result of an operator, computed on the cpu. Raises DeviceMismatch or CannotFake."""
     tensors = _tensors((args, kwargs))
-    ours = any(isinstance(t, FakeDeviceTensor) for t in tensors)
+    has_fake = any(isinstance(t, FakeDeviceTensor) for t in tensors)
     plain = [t for t in tensors if not isinstance(t, FakeDeviceTensor)]
     if any(t.device.type == CLAIM.type for t in plain):
-        raise CannotFake(f"{func} met a tensor without numbers")
-    strangers = [t for t in plain if t.dim() > 0]
-    if ours and strangers and func not in CROSSES:
+        raise CannotFake(f"{func} got a tensor without numbers")
+    cpu_tensors = [t for t in plain if t.dim() > 0]
+    if has_fake and cpu_tensors and func not in CROSSES:
         raise DeviceMismatch(
-            f"{func} met a tensor on {strangers[0].device} and one on the device of the inputs"
+            f"{func} got a tensor on {cpu_tensors[0].device} and one on the device of the inputs"
         )
-    lands_here = ours
+    result_is_fake = has_fake
     target = kwargs.get("device")
     if target is not None:
-        lands_here = torch.device(target).type == CLAIM.type
-        if lands_here:
+        result_is_fake = torch.device(target).type == CLAIM.type
+        if result_is_fake:
             kwargs = {**kwargs, "device": torch.device("cpu")}
-    inner_args, inner_kwargs = tree_map_only(FakeDeviceTensor, lambda t: t.held, (args, kwargs))
+    inner_args, inner_kwargs = tree_map_only(FakeDeviceTensor, lambda t: t.numbers, (args, kwargs))
     result = func(*inner_args, **inner_kwargs)
     if func._schema.is_mutable:
         return args[0] if args else result
-    return tree_map_only(torch.Tensor, FakeDeviceTensor, result) if lands_here else result
+    return tree_map_only(torch.Tensor, FakeDeviceTensor, result) if result_is_fake else result
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
+    """All tensors in nested lists, tuples and dicts."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A fork server, and workers forked ahead of need: every check gets a process of its own."""
+"""The judge's side of a fork server: every check gets a sandbox worker of its own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REPLY_SECONDS = 30.0
 
 
 class ForkedWorkers:
-    """A fork server, and workers forked ahead: every check gets a process of its own."""
+    """A fork server, and workers that it forks before they are needed: one for every check."""
 
     def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
         self.hidden, self.limits, self.device = hidden, limits, device
@@ -43,28 +43,26 @@ class ForkedWorkers:
         self._start()
 
     def _start(self) -> None:
-        control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        arguments = command(str(far_end.fileno()), self.hidden, self.limits, self.device)
-        self._control = control
-        # In memory: a full disk must not keep anybody from a verdict. Closed with the fork server.
+        self._control, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # In memory, so that a full disk does not prevent a verdict.
         self._log = open(os.memfd_create("kata-forkserver"), "w+b")  # noqa: SIM115
         self._process = subprocess.Popen(
-            arguments,
-            pass_fds=[far_end.fileno()],
+            command(str(server_end.fileno()), self.hidden, self.limits, self.device),
+            pass_fds=[server_end.fileno()],
             env=environment(),
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._log,
-            start_new_session=True,  # Ctrl-C is for us alone
+            start_new_session=True,  # Ctrl-C is for this process alone
         )
-        far_end.close()
-        self._started = False
-        self._owner = True  # of the fork server; not so in a fork of the process that started it
+        server_end.close()
+        self._is_ready = False
+        self._owner = True  # of the fork server; False in a fork of the process that started it
 
     def _wait(self) -> None:
-        """Wait until the fork server has imported torch. Raises CouldNotGrade if it fails."""
-        if self._started:
+        """Wait until the fork server has imported torch. Raises CouldNotGrade if it does not."""
+        if self._is_ready:
             return
         self._control.settimeout(START_SECONDS)
         try:
@@ -78,10 +76,10 @@ class ForkedWorkers:
             last = lines[-1] if lines else "no message"
             raise CouldNotGrade(f"the sandbox worker did not start: {last}", "kata doctor")
         self._control.settimeout(REPLY_SECONDS)
-        self._started = True
+        self._is_ready = True
 
     def take(self, key: object, bans: Sequence[Family]) -> Worker:
-        """A fresh process in which the bans hold and nothing has run yet."""
+        """A new worker in which the bans hold and nothing has run. Raises CouldNotGrade."""
         self._wait()
         try:
             template = self._templates.get(tuple(bans)) or self._template(tuple(bans))
@@ -91,16 +89,16 @@ class ForkedWorkers:
             raise CouldNotGrade(f"the fork server is gone ({error})", "kata doctor") from None
 
     def expect(self, bans: Sequence[Family], ahead: int = 0) -> None:
-        """Have processes with these bans made as soon as the fork server is up.
+        """Have workers with these bans forked as soon as the fork server is ready.
 
-        ahead: how many.
+        ahead: how many; 0 for the usual number.
         """
         with contextlib.suppress(OSError):
             template = self._templates.get(tuple(bans)) or self._template(tuple(bans))
             template.fill(ahead or template.AHEAD)
 
     def prepare(self, bans: Sequence[Family], ahead: int) -> None:
-        """Before the fork of a whole judge: have sandbox workers made to hand over."""
+        """Before the fork of a whole judge: have workers forked that it can adopt."""
         key = tuple(bans)
         if self._prepared is not None and self._prepared[0] == key:
             self._prepared[1].fill(ahead)
@@ -113,18 +111,18 @@ class ForkedWorkers:
         self._prepared[1].fill(ahead)
 
     def adopt(self, bans: Sequence[Family]) -> None:
-        """In that fork: use what was prepared; the fork server stays the other process's own."""
+        """In that fork: use what was prepared. The fork server belongs to the other process."""
         key, self._owner = tuple(bans), False
         template = self._templates.get(key)
         if self._prepared is not None and self._prepared[0] == key:
             self._templates = {key: self._prepared[1]}
         else:
-            # Only what needs no reply may be asked of a process that several talk to.
+            # A process with several clients cannot be asked for replies, only for a duplicate.
             self._templates = {key: template.duplicate()} if template else {}
         self._prepared = None
 
     def release(self) -> None:
-        """In the process that was forked: let go of what was handed over."""
+        """In the process that was forked: close what was handed over."""
         if self._prepared is not None:
             self._prepared[1].close()
         self._prepared = None
@@ -134,15 +132,16 @@ class ForkedWorkers:
         return self._templates[bans]
 
     def give_back(self, worker: Worker) -> None:
+        """End the worker."""
         worker.dismiss()
 
     def restart(self) -> None:
-        """A new fork server, after the old one was lost."""
+        """Start a new fork server after the old one was lost."""
         self.close()
         self._start()
 
     def close(self) -> None:
-        """End the fork server; everything that came from it dies with it."""
+        """End the fork server and with it all its workers."""
         for template in self._templates.values():
             template.close()
         self._templates.clear()
@@ -151,9 +150,9 @@ class ForkedWorkers:
         self._log.close()
         if not self._owner:
             return
-        # Hung up on, it ends its children and then itself; that takes a few milliseconds.
+        # When its socket is closed it ends its children and then itself, in a few milliseconds.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=1.0 if self._started else 0.0)
+            self._process.wait(timeout=1.0 if self._is_ready else 0.0)
         end_process(self._process)
 
 
@@ -162,31 +161,31 @@ def _request(control: socket.socket, request: dict[str, Any], descriptors: list[
 
 
 def _open_template(control: socket.socket, bans: Bans, limits: Limits) -> _Template:
-    """A fork of the fork server, or of a template, that makes sandbox workers with these bans."""
-    near_end, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    near_end.settimeout(REPLY_SECONDS)
+    """Fork the fork server, or a template, into a template of workers with these bans."""
+    own_end, template_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    own_end.settimeout(REPLY_SECONDS)
     try:
         _request(
             control,
             {"do": "template", "bans": [family.to_dict() for family in bans]},
-            [far_end.fileno()],
+            [template_end.fileno()],
         )
     except OSError:
-        near_end.close()
+        own_end.close()
         raise
     finally:
-        far_end.close()
-    return _Template(near_end, limits)
+        template_end.close()
+    return _Template(own_end, limits)
 
 
 class _Template:
-    """The judge's side of a template: sandbox workers made ahead of need."""
+    """The judge's side of a template: workers that are forked before they are needed."""
 
     AHEAD = 3
 
     def __init__(self, control: socket.socket, limits: Limits) -> None:
         self._control, self._limits = control, limits
-        # Descriptors only: reading threads come with the taking, so that this process may fork.
+        # Descriptors only: a worker may start threads, and this process must be able to fork.
         self._ready: collections.deque[tuple[socket.socket, int]] = collections.deque()
         self._lock = threading.Lock()
 
@@ -196,10 +195,12 @@ class _Template:
             return _open_template(self._control, (), self._limits)
 
     def fill(self, ahead: int = AHEAD) -> None:
+        """Fork workers until so many are ready."""
         while len(self._ready) < ahead:
-            self._ready.append(self._make())
+            self._ready.append(self._fork())
 
     def take(self, key: object) -> Worker:
+        """A worker that is ready. Raises OSError, WorkerDied or WorkerTimedOut."""
         self.fill()
         worker = _Fork(self, *self._ready.popleft(), self._limits)
         try:
@@ -209,23 +210,26 @@ class _Template:
             raise
         return worker
 
-    def _make(self) -> tuple[socket.socket, int]:
-        near_end, far_end = socket.socketpair()
+    def _fork(self) -> tuple[socket.socket, int]:
+        own_end, worker_end = socket.socketpair()
         read_end, write_end = os.pipe()
         try:
             with self._lock:
-                _request(self._control, {"do": "fork"}, [far_end.fileno(), write_end])
+                _request(self._control, {"do": "fork"}, [worker_end.fileno(), write_end])
         except OSError:
-            near_end.close()
+            own_end.close()
             os.close(read_end)
             raise
         finally:
-            far_end.close()
+            worker_end.close()
             os.close(write_end)
-        return near_end, read_end
+        return own_end, read_end
 
     def end(self, pid: int, *, tell: bool) -> reasons.Reason:
-        """Kill a child through its parent, which alone knows that the pid is still its child."""
+        """Kill a worker through its parent: only that knows that the pid is still its child.
+
+        tell: wait for its end; the result says how it ended.
+        """
         with self._lock:
             try:
                 self._control.send(frames.encode({"do": "end", "pid": pid, "tell": tell}))
@@ -235,9 +239,9 @@ class _Template:
         return how_it_ended(status) if status != -1 else reasons.ProcessGone()
 
     def empty(self) -> None:
-        """Let go of those that were made ahead."""
-        for line, output in self._ready:
-            line.close()
+        """Close the workers that are ready."""
+        for connection, output in self._ready:
+            connection.close()
             os.close(output)
         self._ready.clear()
 
@@ -247,18 +251,20 @@ class _Template:
 
 
 class _Fork(Worker):
-    def __init__(self, home: _Template, line: socket.socket, output: int, limits: Limits) -> None:
-        self.home = home
+    def __init__(
+        self, template: _Template, connection: socket.socket, output: int, limits: Limits
+    ) -> None:
+        self.template = template
         self._end: reasons.Reason | None = None
-        super().__init__(SocketChannel(line, output, limits), limits)
+        super().__init__(SocketChannel(connection, output, limits), limits)
 
     def end(self) -> reasons.Reason:
         if self._end is None:
             never = reasons.ProcessNeverStarted()
-            self._end = self.home.end(self.pid, tell=True) if self.pid else never
+            self._end = self.template.end(self.pid, tell=True) if self.pid else never
         return self._end
 
     def dismiss(self) -> None:
         if self._end is None:
-            self.home.end(self.pid, tell=False)
+            self.template.end(self.pid, tell=False)
         self.close()

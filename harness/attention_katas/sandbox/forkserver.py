@@ -1,8 +1,8 @@
-"""Where sandbox workers come from.
+"""The fork server: a process that has imported torch and forks sandbox workers.
 
-`serve_forks` runs in the fork server: it has imported torch, holds no secret, and forks a child for
-each request that arrives with two descriptors (the line to the judge, and the pipe for whatever
-the code prints). `serve_alone` is one sandbox worker for systems where forking cannot serve.
+`serve_forks` runs in the fork server, which holds no secret. It forks a worker for each request
+that comes with two descriptors: the socket to the judge, and the pipe for what the code prints.
+`serve_alone` is a single worker, for systems where torch does not survive a fork.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CPU_SECONDS = 120
 OUR_FAULT = 70
 
 
-# Touches what every check touches, so that no child is the first to need it.
+# Uses what every check uses, so that no child has to load it.
 WARM_UP = """
 def f(x):
     x = x - x.amax(-1, keepdim=True)
@@ -37,7 +37,7 @@ def f(x):
 
 
 def warm_up() -> None:
-    """Go through one check, then hide the heap from the collector.
+    """Run one check, then hide the heap from the garbage collector.
 
     One thread only: a child forked from a process that has run OpenMP threads can hang.
     """
@@ -49,43 +49,47 @@ def warm_up() -> None:
 
 
 def dry_run(on_fake_device: bool = False) -> None:
-    """Do what a check does, with code of ours: what is needed for it is then at hand.
+    """Run a check with WARM_UP as the submission, so that later checks load and allocate less.
 
-    In a forked child that is memory, which it first has to itself once it is touched.
+    In a forked child this copies the memory pages that a check writes to.
     """
-    rehearsal = runner.Runner()
+    warm_runner = runner.Runner()
     tensors: wire.Tensors = {}
     x = torch.ones(2, 2, dtype=torch.float64, requires_grad=True)
     call = {"do": "call", "id": 1, "function": "f", "device": "cpu", "kwargs": wire.pack({}, {})}
     load = {"do": "load", "module": "_warm", "sources": {"_warm": WARM_UP}, "functions": ["f"]}
-    rehearsal.answer(load, {})
-    rehearsal.answer({**call, "args": wire.pack([x], tensors)}, tensors)
+    warm_runner.answer(load, {})
+    warm_runner.answer({**call, "args": wire.pack([x], tensors)}, tensors)
     upstream = wire.pack([torch.ones(2, 2, dtype=torch.float64)], tensors)
-    rehearsal.answer({"do": "backward", "id": 1, "upstream": upstream}, tensors)
+    warm_runner.answer({"do": "backward", "id": 1, "upstream": upstream}, tensors)
     wire.read(io.BytesIO(wire.encode(call, tensors)).read)
     if on_fake_device:
-        rehearsal.answer({**call, "args": wire.pack([x], tensors), "elsewhere": True}, tensors)
+        warm_runner.answer({**call, "args": wire.pack([x], tensors), "fake_device": True}, tensors)
     sys.modules.pop("_warm")
     linecache.cache.pop("_warm.py")
 
 
 def serve_forks(control: socket.socket, hidden: list[Path], memory_mb: int) -> None:
-    """Do what the judge asks on `control` until it hangs up.
+    """Serve the judge on `control` until it closes it.
 
-    `control` keeps message boundaries (SOCK_SEQPACKET).
+    control: a socket that keeps message boundaries (SOCK_SEQPACKET).
+    hidden: files and folders that workers must not read.
+    memory_mb: address space of a worker on top of what torch takes.
     """
     warm_up()
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
-    template = ForkServer(control, landlock.prepare(hidden), memory_mb)
-    template.say({"ready": True})
-    template.serve()
+    server = ForkServer(control, landlock.prepare(hidden), memory_mb)
+    server.send({"ready": True})
+    server.serve()
 
 
 class ForkServer:
-    """A process that forks sandbox workers and ends them.
+    """Forks sandbox workers and ends them.
 
-    The first one has imported torch. Each template is a fork of it in which one kata's bans are
-    installed already, so that they are paid for once and not by every check.
+    The first process has one, and so has each template: a fork of it in which the bans of a kata
+    are installed, so that they are installed once and not for every check.
+
+    children: the wait status of every child by its pid; -1 while it runs.
     """
 
     def __init__(self, control: socket.socket, ruleset: landlock.Ruleset, memory_mb: int) -> None:
@@ -95,7 +99,7 @@ class ForkServer:
         self.children: dict[int, int] = {}
 
     def serve(self) -> None:
-        """Do what is asked until the judge hangs up; then leave no child behind."""
+        """Serve requests until the judge closes the socket; then end all children."""
         with contextlib.suppress(OSError):
             while self.serve_one():
                 continue
@@ -104,6 +108,7 @@ class ForkServer:
         self.end_orphans()
 
     def serve_one(self) -> bool:
+        """Serve one request; whether there was one."""
         data, descriptors, _, _ = socket.recv_fds(self.control, 1 << 16, 2)
         if not data:
             return False
@@ -111,27 +116,28 @@ class ForkServer:
         if request["do"] == "end":
             status = self.end(request["pid"])
             if request["tell"]:
-                self.say({"ended": status})
+                self.send({"ended": status})
         else:
             self.fork(request, descriptors)
         self.sweep()
         return True
 
-    def say(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         self.control.send(frames.encode(message))
 
     def fork(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        """Fork a template or a worker, which gets the descriptors."""
         pid = os.fork()
         if pid == 0:
             if request["do"] == "template":
                 self.become_template(descriptors[0], request["bans"])
-            _learner(descriptors, self.pid, self.ruleset, self.memory_mb)
+            _run_worker(descriptors, self.pid, self.ruleset, self.memory_mb)
         for descriptor in descriptors:
             os.close(descriptor)
         self.children[pid] = -1
 
     def become_template(self, control: int, families: list[dict[str, Any]]) -> None:
-        """Everything a template does; it never returns."""
+        """Run as a template; never returns."""
         try:
             parent = self.pid
             self.control.close()
@@ -144,7 +150,7 @@ class ForkServer:
             os._exit(0)
 
     def end(self, pid: int) -> int:
-        """Kill a child and its session; returns its wait status, or -1 when it is not ours."""
+        """Kill a child and its session; returns its wait status, or -1 if it is no child."""
         if pid not in self.children:
             return -1
         status = self.children.pop(pid)
@@ -160,14 +166,14 @@ class ForkServer:
         return status
 
     def end_orphans(self) -> None:
-        """Kill what a child forked and left behind: orphans become children of this process."""
+        """Kill processes that a child forked: orphans become children of this process."""
         for pid in linux.children_of(os.getpid()):
             if pid not in self.children:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
     def sweep(self) -> None:
-        """Note the status of children that ended by themselves."""
+        """Record the status of children that ended by themselves."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -179,30 +185,30 @@ class ForkServer:
                 self.children[pid] = status
 
 
-def _learner(
+def _run_worker(
     descriptors: list[int], parent: int, ruleset: landlock.Ruleset, memory_mb: int
 ) -> None:
-    """Everything a forked child does; it never returns."""
+    """Run as a sandbox worker; never returns."""
     try:
-        line, output = descriptors
+        channel, output = descriptors
         stdio.capture_output(output)
         restrictions = apply.apply_all(
-            (line,), parent, ruleset, memory_mb=memory_mb, cpu_seconds=CPU_SECONDS
+            (channel,), parent, ruleset, memory_mb=memory_mb, cpu_seconds=CPU_SECONDS
         )
-        # In a forked child torch makes its thread pool and its autograd engine anew at their first
-        # use, and two threads that both come first trip over each other. So the first use is here.
+        # A forked child gets a new thread pool and autograd engine at their first use. Two threads
+        # that use them first at the same time would crash, so the first use is here.
         torch.set_num_threads(1)
         dry_run()
-        send = stdio.sender(line)
-        send(wire.encode({"pid": os.getpid(), "locks": restrictions}))
-        runner.serve(stdio.exact_reader(line), send)
+        send = stdio.sender(channel)
+        send(wire.encode({"pid": os.getpid(), "restrictions": restrictions}))
+        runner.serve(stdio.exact_reader(channel), send)
         os._exit(0)
     finally:
         os._exit(OUR_FAULT)
 
 
 def serve_alone(hidden: list[Path], memory_mb: int) -> None:
-    """One sandbox worker on its standard streams: requests in, answers out, prints on stderr."""
+    """Run as a single worker: requests on stdin, answers on stdout, the code's output on stderr."""
     requests, answers = os.dup(0), os.dup(1)
     stdio.make_binary(requests, answers)
     stdio.capture_output(2)
@@ -216,6 +222,6 @@ def serve_alone(hidden: list[Path], memory_mb: int) -> None:
         cpu_seconds=10 * CPU_SECONDS,
     )
     send = stdio.sender(answers)
-    send(wire.encode({"pid": os.getpid(), "locks": restrictions}))
+    send(wire.encode({"pid": os.getpid(), "restrictions": restrictions}))
     runner.serve(stdio.exact_reader(requests), send)
     sys.exit(0)

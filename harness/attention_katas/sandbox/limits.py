@@ -1,4 +1,4 @@
-"""How much one check may use. Generous: right code on a busy machine must not run into them."""
+"""How much one check may use. Generous: right code on a busy machine must stay below."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a learner process.
+    """Limits of a sandbox worker.
 
-    load_seconds / call_seconds: wall-clock time to load the file, and for one call.
-    kata_seconds: for all checks of a kata together.
+    load_seconds: to load the file (see `usage` for what counts as a second).
+    call_seconds: for one call.
+    kata_seconds: wall-clock time for all checks of a kata together.
     memory_mb: address space on top of what torch itself takes, in MiB.
-    interactive: somebody waits. Then wall time counts as soon as the code has had its share of the
-    processor (see `watch`), though the machine be busy with other work.
-    output_bytes: what the code may print before it is stopped; `kept_bytes` of it are shown.
+    interactive: a person waits, so wall time counts once the code has had its share of the
+        processor, even when the machine is busy (see `usage.SHARE`).
+    output_bytes: what the code may print before it is stopped.
+    kept_bytes: how much of that is shown.
     """
 
     load_seconds: float = 10.0

@@ -1,7 +1,7 @@
-"""The learner's code runs here: load it, call it, send back what it said.
+"""Runs the learner's code in the sandbox worker: load it, call it, send back what it returned.
 
-This module lives in the learner process. It is told nothing but source text and inputs, and
-nothing that it answers is believed: a verdict is made elsewhere, from the bytes of the answers.
+A worker gets nothing but source text and inputs. The judge trusts none of its answers: it decides
+from the bytes of the returned tensors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from safetensors.torch import save as save_tensors
 
 from . import audit, bans, fake_device, wire
 
-# Kept before any submission can replace them.
+# Bound before a submission can replace them.
 _exec, _compile, _type = exec, compile, type
 _tensor_type = torch.Tensor
 _backward: Callable[..., None] = torch.Tensor.backward
@@ -41,11 +41,11 @@ MESSAGE_CAP = 2000
 
 
 class Unanswerable(Exception):
-    """What came back cannot travel: not a plain dense tensor."""
+    """The function returned something that cannot be sent: not a plain dense tensor."""
 
 
 class Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Lets one kata import another, from source text that never touches a directory."""
+    """Imports the other katas of a submission from source text, without files."""
 
     def __init__(self, sources: dict[str, str]) -> None:
         self.sources = sources
@@ -66,7 +66,12 @@ class Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class Runner:
-    """Answers the judge's requests, one at a time."""
+    """Answers the judge's requests, one at a time.
+
+    module: the loaded file; None before it is loaded.
+    sources: the source text of every module of the submission, by name.
+    answers: what earlier calls returned, by the id of the call.
+    """
 
     def __init__(self) -> None:
         self.module: types.ModuleType | None = None
@@ -74,26 +79,32 @@ class Runner:
         self.answers: dict[int, _Answer] = {}
 
     def answer(self, request: wire.Message, tensors: wire.Tensors) -> bytes:
-        """The reply to one request, as a frame."""
+        """The reply to one request, as a frame.
+
+        tensors: of any shapes, by the names in the request.
+        """
         act = {"load": self.load, "call": self.call, "backward": self.backward}[request["do"]]
         bans.called_here.clear()
-        sent: wire.Tensors = {}
+        outputs: wire.Tensors = {}
         try:
-            reply = act(request, tensors, sent)
+            reply = act(request, tensors, outputs)
         except BaseException as error:  # noqa: BLE001 - sys.exit() is an answer too
-            reply, sent = {"raised": self.describe(error)}, {}
+            reply, outputs = {"raised": self.describe(error)}, {}
         reply["banned"] = list(bans.called_here)
-        reply["audit"] = list(audit.noted)
+        reply["audit"] = list(audit.notes)
         _flush()
         try:
-            return wire.encode(reply, sent)
-        except Exception as error:  # noqa: BLE001 - a dtype or a size that cannot travel
-            said = f"something that cannot be compared: {_text(error)[:200]}"
-            odd = {"type": "Unanswerable", "message": said, "frames": []}
-            return wire.encode({"raised": odd, "banned": []})
+            return wire.encode(reply, outputs)
+        except Exception as error:  # noqa: BLE001 - a dtype or a size that cannot be sent
+            message = f"something that cannot be compared: {_text(error)[:200]}"
+            raised = {"type": "Unanswerable", "message": message, "frames": []}
+            return wire.encode({"raised": raised, "banned": []})
 
     def load(self, request: wire.Message, _: wire.Tensors, __: wire.Tensors) -> wire.Message:
-        """Compile and run the file, and say what became of each wanted function."""
+        """Compile and run the file; the reply has the kind of each function that the kata asks for.
+
+        Tensors of any shape are ignored: a file is loaded from its text.
+        """
         for name in self.sources:
             sys.modules.pop(name, None)
         self.sources = request["sources"]
@@ -102,14 +113,17 @@ class Runner:
         sys.meta_path.insert(0, Siblings(self.sources))
         self.module = None
         self.module = importlib.import_module(request["module"])
-        found = {name: _kind(getattr(self.module, name, None)) for name in request["functions"]}
+        kinds = {name: _kind(getattr(self.module, name, None)) for name in request["functions"]}
         names = [name for name, value in vars(self.module).items() if callable(value)]
-        return {"functions": found, "names": names[:200]}
+        return {"functions": kinds, "names": names[:200]}
 
     def call(
-        self, request: wire.Message, tensors: wire.Tensors, sent: wire.Tensors
+        self, request: wire.Message, tensors: wire.Tensors, outputs: wire.Tensors
     ) -> wire.Message:
-        """Call a function on fresh copies of the inputs."""
+        """Call a function on fresh copies of the inputs.
+
+        tensors: the inputs, of any shapes. outputs: gets what the function returned.
+        """
         inputs: list[tuple[torch.Tensor, wire.Message]] = []
         leaves: list[torch.Tensor] = []
 
@@ -117,66 +131,74 @@ class Runner:
             placed = _place(tensor, spec, request["device"])
             if spec["grad"]:
                 leaves.append(placed.requires_grad_())
-                # Not the leaf itself: changing that in place raises an autograd riddle, where
-                # "your function changes its input" is what the learner needs to hear.
+                # Not the leaf itself: changing a leaf in place raises an autograd error, and the
+                # learner needs to read "your function changes its input".
                 placed = placed.clone()
             inputs.append((placed, spec))
             return placed
 
-        away = request.get("elsewhere") is True
+        on_fake_device = request.get("fake_device") is True
         function = getattr(self.module, request["function"])
         with _enable_grad():
-            args = wire.unpack(request["args"], tensors, _move_away if away else place)
-            kwargs = wire.unpack(request["kwargs"], tensors, _move_away if away else place)
+            args = wire.unpack(
+                request["args"], tensors, _to_fake_device if on_fake_device else place
+            )
+            kwargs = wire.unpack(
+                request["kwargs"], tensors, _to_fake_device if on_fake_device else place
+            )
             dicts = [value for value in [*args, *kwargs.values()] if _type(value) is dict]
             before = [dict(value) for value in dicts]
-            with fake_device.fake_device() if away else contextlib.nullcontext():
+            with fake_device.fake_device() if on_fake_device else contextlib.nullcontext():
                 started = _clock()
                 returned = function(*args, **kwargs)
                 seconds = _clock() - started
-            left_on = _grad_is_on()
-        outputs = _tensors_in(returned) if request.get("nested") is True else [returned]
-        fake = any(type(output) is fake_device.FakeDeviceTensor for output in outputs)
+            gradients_on = _grad_is_on()
+        results = _tensors_in(returned) if request.get("nested") is True else [returned]
+        is_fake = any(type(output) is fake_device.FakeDeviceTensor for output in results)
         reply: wire.Message = {
-            "changed": _changed(inputs, tensors, sent),
+            "changed": _changed(inputs, tensors, outputs),
             "overwrote": any(answer.overwritten() for answer in self.answers.values()),
-            "rearranged": [_moved(was, now) for was, now in zip(before, dicts, strict=True)],
-            "gradients_off": not left_on,
+            "rearranged": [_rebound(old, new) for old, new in zip(before, dicts, strict=True)],
+            "gradients_off": not gradients_on,
             "seconds": seconds,
         }
-        if not outputs or not all(isinstance(output, _tensor_type) for output in outputs):
+        if not results or not all(isinstance(output, _tensor_type) for output in results):
             return {**reply, "odd": _type(returned).__name__, "repr": _short(returned)}
-        devices = ["elsewhere" if fake else str(output.device) for output in outputs]
+        devices = [fake_device.NAME if is_fake else str(output.device) for output in results]
         reply["device"] = next((name for name in devices if name != devices[0]), devices[0])
-        reply["returned"] = _pack_answer(returned, sent)
-        plain = [getattr(output, "held", output) if fake else output for output in outputs]
+        reply["returned"] = _pack_answer(returned, outputs)
+        plain = [getattr(output, "numbers", output) if is_fake else output for output in results]
         self.answers[request["id"]] = _Answer(plain, leaves, inputs, tensors)
         return reply
 
     def backward(
-        self, request: wire.Message, tensors: wire.Tensors, sent: wire.Tensors
+        self, request: wire.Message, tensors: wire.Tensors, gradients: wire.Tensors
     ) -> wire.Message:
-        """The gradients that reach each input for given gradients of the outputs."""
+        """The backward pass of an earlier call: the gradients of its inputs.
+
+        tensors: the gradients of the outputs, of any shape.
+        gradients: gets the gradients of the inputs, each of the shape of its input.
+        """
         answer = self.answers[request["id"]]
-        wanted = answer.leaves
+        inputs = answer.leaves
         place = lambda tensor, _: tensor.to(answer.outputs[0].device)  # noqa: E731
         upstreams = wire.unpack(request["upstream"], tensors, place)
-        both = zip(answer.outputs, upstreams, strict=True)
-        pairs = [(y, g) for y, g in both if g is not None and y.requires_grad]
+        outputs = zip(answer.outputs, upstreams, strict=True)
+        pairs = [(y, g) for y, g in outputs if g is not None and y.requires_grad]
         if not pairs:
-            return {"gradients": [None] * len(wanted)}
+            return {"gradients": [None] * len(inputs)}
         # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second. And by
         # backward(), not autograd.grad(): reentrant checkpoints refuse the latter.
-        for leaf in wanted:
+        for leaf in inputs:
             leaf.grad = None
         with _enable_grad():
             _backward(sum(_inner_product(y, g) for y, g in pairs), retain_graph=True)
-        specs = [None if t.grad is None else wire.pack(_dense(t.grad), sent) for t in wanted]
-        changed = _changed(answer.inputs, answer.sent, sent)
+        specs = [None if t.grad is None else wire.pack(_dense(t.grad), gradients) for t in inputs]
+        changed = _changed(answer.inputs, answer.tensors, gradients)
         return {"gradients": specs, "changed": changed}
 
     def describe(self, error: BaseException) -> wire.Message:
-        """An exception as data: only the frames of the learner's own files."""
+        """An exception as data, with only those frames that are in the learner's own files."""
         files = {f"{name}.py" for name in self.sources}
         frames, column = [], None
         trace = error.__traceback__
@@ -205,10 +227,14 @@ class Runner:
 
 
 class _Answer:
-    """An answer that was given, with what it came from: backward needs both, and so does honesty.
+    """What a call returned, with its inputs, for the backward pass.
 
-    An answer must stay what it was: a function that gives the same buffer back at every call
-    rewrites its earlier answers.
+    outputs: the returned tensors. A later call must not change them, as one does that returns the
+        same buffer every time.
+    leaves: the inputs that need gradients.
+    inputs: all inputs as the function got them, each with its spec.
+    tensors: the inputs as the judge sent them.
+    copies: the outputs as they were when they were returned.
     """
 
     def __init__(
@@ -216,20 +242,21 @@ class _Answer:
         outputs: list[torch.Tensor],
         leaves: list[torch.Tensor],
         inputs: list[tuple[torch.Tensor, wire.Message]],
-        sent: wire.Tensors,
+        tensors: wire.Tensors,
     ) -> None:
-        self.outputs, self.leaves, self.inputs, self.sent = outputs, leaves, inputs, sent
+        self.outputs, self.leaves, self.inputs, self.tensors = outputs, leaves, inputs, tensors
         self.copies = [output.detach().clone() for output in outputs]
 
     def overwritten(self) -> bool:
+        """Whether a later call changed what this one returned."""
         pairs = zip(self.copies, self.outputs, strict=True)
         return not all(_same(copy, output.detach()) for copy, output in pairs)
 
 
 def _place(tensor: torch.Tensor, spec: wire.Message, device: str) -> torch.Tensor:
-    """A copy of the judge's tensor on the right device, with the strides that it had.
+    """A copy of the judge's tensor on the device, with its strides.
 
-    A copy on the cpu too: what was sent is kept, to see whether the input changes.
+    On the cpu as well: the original is compared with the input after the call.
     """
     strides = tuple(spec.get("strides", tensor.stride()))
     placed = _empty_strided(tuple(tensor.shape), strides, dtype=tensor.dtype, device=device)
@@ -245,16 +272,16 @@ def _tensors_in(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
-def _pack_answer(value: Any, sent: wire.Tensors) -> wire.Message:
-    """An answer as a spec for the wire. Raises Unanswerable for what cannot travel."""
+def _pack_answer(value: Any, tensors: wire.Tensors) -> wire.Message:
+    """An answer as a spec for the wire. Raises Unanswerable for what cannot be sent."""
     if value is None:
         return {"value": None}
     if isinstance(value, dict):
-        return {"dict": {str(key): _pack_answer(value[key], sent) for key in value}}
+        return {"dict": {str(key): _pack_answer(value[key], tensors) for key in value}}
     if isinstance(value, (list, tuple)):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return {kind: [_pack_answer(item, sent) for item in value]}
-    spec: wire.Message = wire.pack(_dense(getattr(value, "held", value)), sent)
+        return {kind: [_pack_answer(item, tensors) for item in value]}
+    spec: wire.Message = wire.pack(_dense(getattr(value, "numbers", value)), tensors)
     return spec
 
 
@@ -267,33 +294,33 @@ def _inner_product(output: torch.Tensor, upstream: torch.Tensor) -> torch.Tensor
     return product.sum().real if product.is_complex() else product.sum()
 
 
-def _move_away(tensor: torch.Tensor, _: wire.Message) -> torch.Tensor:
+def _to_fake_device(tensor: torch.Tensor, _: wire.Message) -> torch.Tensor:
     return fake_device.FakeDeviceTensor(tensor)
 
 
 def _changed(
-    inputs: list[tuple[torch.Tensor, wire.Message]], tensors: wire.Tensors, sent: wire.Tensors
+    inputs: list[tuple[torch.Tensor, wire.Message]], tensors: wire.Tensors, outputs: wire.Tensors
 ) -> list[wire.Message]:
-    """Which inputs no longer hold what was sent, with what they hold now."""
+    """The inputs whose numbers are no longer those that were sent, with their present numbers."""
     changed = []
     for position, (now, spec) in enumerate(inputs):
         before, after = wire.tensor_of(spec, tensors), now.detach().to("cpu")
         if not _same(before, after):
-            changed.append({"position": position, "now": wire.pack(_dense(after), sent)})
+            changed.append({"position": position, "now": wire.pack(_dense(after), outputs)})
     return changed
 
 
-def _moved(was: dict[str, Any], now: dict[str, Any]) -> str:
-    """The first key under which a dict of the caller's no longer holds what it held, or ""."""
-    for key in [*was, *now]:
-        if was.get(key) is not now.get(key):
+def _rebound(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """The first key of a dict argument whose value is another object after the call, or ""."""
+    for key in [*old, *new]:
+        if old.get(key) is not new.get(key):
             return str(key)
     return ""
 
 
 def _same(before: torch.Tensor, after: torch.Tensor) -> bool:
-    """Equal in shape, dtype and every bit; NaN equals NaN."""
-    # With functions that were kept: the submission may have replaced what == means for tensors.
+    """Whether shapes, dtypes and all bits are equal; NaN equals NaN."""
+    # By the functions bound above: the submission may have replaced == of tensors.
     before, after = _plain(before), _plain(after)
     bits = _bits.get(before.element_size())
     if bits is None or not _shape(before):
@@ -303,12 +330,12 @@ def _same(before: torch.Tensor, after: torch.Tensor) -> bool:
 
 
 def _plain(tensor: torch.Tensor) -> torch.Tensor:
-    """Without negations and conjugations that are only promised."""
+    """The tensor with lazy conjugation and negation carried out."""
     return tensor.resolve_conj().resolve_neg().contiguous()
 
 
 def _dense(tensor: torch.Tensor) -> torch.Tensor:
-    """A plain copy that can travel. Raises Unanswerable for layouts that hold no dense numbers."""
+    """A plain copy that can be sent. Raises Unanswerable for subclasses and for sparse layouts."""
     if _type(tensor) not in (_tensor_type, torch.nn.Parameter):
         raise Unanswerable(f"a {_type(tensor).__name__}, not a plain tensor")
     if tensor.layout is not _strided or tensor.is_quantized:
@@ -318,7 +345,7 @@ def _dense(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _kind(function: Any) -> str:
-    """What stands under a wanted name: "function", or what is wrong with it."""
+    """What a name of the kata is bound to: "function", or what it is instead."""
     if function is None:
         return "missing"
     if inspect.isclass(function):

@@ -1,7 +1,7 @@
-"""Try every forbidden act from where a learner's code runs, and see which doors are shut.
+"""The self-test of the sandbox: try every forbidden act from where a submission runs.
 
-The acts go the way of any submission: as source text, into a locked learner process, which
-answers with a tensor of zeros (refused) and ones (done). Each leaves things as they were.
+The acts are source text for a restricted sandbox worker, as any submission is. The answer is a
+tensor of zeros (refused) and ones (possible). Each act leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from attention_katas.packs.families import Family
 from attention_katas.sandbox.start import Workers
 from attention_katas.sandbox.wire import pack
 
-# What an act may use: the paths and the pid of `places_of`, and `call(number, ...)`, a system call.
+# An act may use the paths and the pid of `targets` and `call(number, ...)`, a system call.
 PROLOGUE = """
 import ctypes, mmap, os, resource, socket, sys, threading
 import torch
@@ -27,33 +27,33 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def call(x86_64, aarch64, *arguments):
     number = {"x86_64": x86_64, "aarch64": aarch64}[os.uname().machine]
-    given = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    answer = libc.syscall(ctypes.c_long(number), *given)
+    words = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    answer = libc.syscall(ctypes.c_long(number), *words)
     if answer < 0:
         raise OSError(ctypes.get_errno(), "refused")
     return answer
 
 def connect(family, kind, address):
-    with socket.socket(family, kind) as line:
-        line.settimeout(1)
-        line.connect(address)
+    with socket.socket(family, kind) as connection:
+        connection.settimeout(1)
+        connection.connect(address)
 
-def probe():
-    found = []
+def attempt():
+    results = []
     for act in ACTS:
         try:
             exec(act, dict(globals()))
         except BaseException:
-            found.append(0)
+            results.append(0)
         else:
-            found.append(1)
-    return torch.tensor(found)
+            results.append(1)
+    return torch.tensor(results)
 """
 
 ATTEMPTS: dict[str, str] = {
-    # The first, since later ones open files of their own.
-    "use a descriptor of the judge's": "found = 0\nfor d in range(3, 256):\n"
-    "    try: os.fstat(d)\n    except OSError: continue\n    found += 1\nassert found > 3",
+    # It comes first, since later acts open files.
+    "use a descriptor of the judge's": "count = 0\nfor d in range(3, 256):\n"
+    "    try: os.fstat(d)\n    except OSError: continue\n    count += 1\nassert count > 3",
     "read a file": "open(SECRET).read()",
     "read the hidden tests": "open(TESTS).read()",
     "list a folder": "os.listdir(FOLDER)",
@@ -63,7 +63,7 @@ ATTEMPTS: dict[str, str] = {
     "cut a file": "os.truncate(SECRET, 6)",
     "empty a file opened for reading": "os.open(EMPTY, os.O_RDONLY | os.O_TRUNC)",
     "flag a file": "call(16, 29, os.open(os.__file__, 0), 0x40086602, (ctypes.c_char * 8)())",
-    "keep others from a file": "import fcntl\nfcntl.fcntl(os.open(os.devnull, 0), 1026, 0)",
+    "take a lease on a file": "import fcntl\nfcntl.fcntl(os.open(os.devnull, 0), 1026, 0)",
     "watch a folder": "call(254, 27, call(294, 26, 0), b'/', 256)",
     "change a file's mode": "os.chmod(SECRET, 0o600)",
     "change a file's times": "os.utime(SECRET)",
@@ -72,13 +72,13 @@ ATTEMPTS: dict[str, str] = {
     "read the judge's environment": "open(f'/proc/{JUDGE}/environ', 'rb').read(1)",
     "read the judge's memory": "open(f'/proc/{JUDGE}/mem', 'rb')",
     "list what the judge has open": "os.listdir(f'/proc/{JUDGE}/fd')",
-    "look into the judge's memory": "call(310, 270, JUDGE, 0, 0, 0, 0, 0)",
+    "read the judge's memory by a system call": "call(310, 270, JUDGE, 0, 0, 0, 0, 0)",
     "trace the judge": "call(101, 117, 0x4206, JUDGE, 0, 0)",
-    "get hold of the judge": "call(434, 434, JUDGE, 0)",
+    "get a descriptor of the judge": "call(434, 434, JUDGE, 0)",
     "send the judge a signal": "os.kill(JUDGE, 0)",
     "send the parent a signal": "os.kill(os.getppid(), 0)",
     "have the kernel send the judge signals": "import fcntl\nfcntl.fcntl(0, fcntl.F_SETOWN, JUDGE)",
-    "change the rules of processes to come": "call(444, 444, (ctypes.c_char * 8)(1), 8, 0)",
+    "make a Landlock ruleset": "call(444, 444, (ctypes.c_char * 8)(1), 8, 0)",
     "limit the judge": "resource.prlimit(JUDGE, resource.RLIMIT_CPU, "
     "resource.prlimit(JUDGE, resource.RLIMIT_CPU))",
     "slow the judge down": "os.setpriority(os.PRIO_PROCESS, JUDGE, "
@@ -88,7 +88,7 @@ ATTEMPTS: dict[str, str] = {
     "listen by TCP": "socket.create_server(('127.0.0.1', 0))",
     "send by UDP": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
     ".sendto(b'x', ('127.0.0.1', PORT))",
-    "connect to a UNIX socket": "connect(socket.AF_UNIX, socket.SOCK_STREAM, DOOR)",
+    "connect to a UNIX socket": "connect(socket.AF_UNIX, socket.SOCK_STREAM, UNIX)",
     "connect to an abstract socket": "connect(socket.AF_UNIX, socket.SOCK_STREAM, ABSTRACT)",
     "ask the kernel by netlink": "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)",
     "fork": "pid = os.fork()\nif not pid: os._exit(0)\nos.waitpid(pid, 0)",
@@ -112,27 +112,30 @@ ATTEMPTS: dict[str, str] = {
 
 
 def permitted(workers: Workers, hidden: Path) -> dict[str, bool]:
-    """Act -> whether it can be done. Raises CouldNotGrade when no answer comes.
+    """Every act, and whether a sandbox worker can do it. Raises CouldNotGrade without an answer.
 
     hidden: one of the files that must not be readable.
     """
-    with places_of(hidden) as places:
-        found = ask(workers, source(places), "probe", bans=())
-    if len(found) != len(ATTEMPTS):
-        raise CouldNotGrade("the probes of the locks gave no answer")
-    return dict(zip(ATTEMPTS, map(bool, found), strict=True))
+    with targets(hidden) as names:
+        results = ask(workers, source(names), "attempt", bans=())
+    if len(results) != len(ATTEMPTS):
+        raise CouldNotGrade("the self-test of the sandbox gave no answer")
+    return dict(zip(ATTEMPTS, map(bool, results), strict=True))
 
 
-def source(places: Mapping[str, object]) -> str:
-    """The program that tries all acts; its `probe()` answers."""
-    facts = "\n".join(f"{name} = {value!r}" for name, value in places.items())
-    return f"{facts}\nACTS = {list(ATTEMPTS.values())!r}\n{PROLOGUE}"
+def source(names: Mapping[str, object]) -> str:
+    """The program that tries all acts when its `attempt()` is called.
+
+    names: the names that acts may use, with their values.
+    """
+    constants = "\n".join(f"{name} = {value!r}" for name, value in names.items())
+    return f"{constants}\nACTS = {list(ATTEMPTS.values())!r}\n{PROLOGUE}"
 
 
 def ask(workers: Workers, program: str, function: str, bans: tuple[Family, ...]) -> list[int]:
-    """What `function()` of a program answers in a learner process, a tensor of numbers, as a list.
+    """Call `function()` of a program in a sandbox worker; the numbers of the tensor it returns.
 
-    Raises CouldNotGrade when anything else comes back.
+    Raises CouldNotGrade if it returns anything else.
     """
     from attention_katas.sandbox.worker import WorkerDied, WorkerTimedOut
 
@@ -147,8 +150,8 @@ def ask(workers: Workers, program: str, function: str, bans: tuple[Family, ...])
     call |= {"args": pack([], {}), "kwargs": pack({}, {})}
     try:
         worker.ask(load, seconds=workers.limits.load_seconds)
-        reply, sent = worker.ask(call, seconds=workers.limits.call_seconds)
-        return [int(number) for number in sent[reply["returned"]["tensor"]]]
+        reply, tensors = worker.ask(call, seconds=workers.limits.call_seconds)
+        return [int(number) for number in tensors[reply["returned"]["tensor"]]]
     except (KeyError, TypeError, ValueError, WorkerDied, WorkerTimedOut) as error:
         raise CouldNotGrade(f"{function} gave no answer: {error}") from None
     finally:
@@ -156,17 +159,17 @@ def ask(workers: Workers, program: str, function: str, bans: tuple[Family, ...])
 
 
 @contextmanager
-def places_of(hidden: Path) -> Iterator[Mapping[str, object]]:
-    """Files, sockets and processes that the acts reach for."""
+def targets(hidden: Path) -> Iterator[Mapping[str, object]]:
+    """Names for the files, sockets and processes that the acts try to reach, with their values."""
     with tempfile.TemporaryDirectory(prefix="kata-probe-") as folder:
         secret, victim = Path(folder, "secret"), Path(folder, "victim")
         secret.write_text("secret")
         victim.write_text("victim")
         empty = Path(folder, "empty")
         empty.touch()
-        door, abstract = str(Path(folder, "door")), f"\0kata-probe-{os.getpid()}"
-        lines = [_listening(socket.AF_UNIX, name) for name in (door, abstract)]
-        lines.append(_listening(socket.AF_INET, ("127.0.0.1", 0)))
+        unix, abstract = str(Path(folder, "socket")), f"\0kata-probe-{os.getpid()}"
+        sockets = [_listening(socket.AF_UNIX, name) for name in (unix, abstract)]
+        sockets.append(_listening(socket.AF_INET, ("127.0.0.1", 0)))
         try:
             yield {
                 "SECRET": str(secret),
@@ -176,20 +179,21 @@ def places_of(hidden: Path) -> Iterator[Mapping[str, object]]:
                 "FOLDER": folder,
                 "TESTS": str(hidden),
                 "JUDGE": os.getpid(),
-                "PORT": lines[2].getsockname()[1] if lines[2] else 9,
-                "DOOR": door,
+                "PORT": sockets[2].getsockname()[1] if sockets[2] else 9,
+                "UNIX": unix,
                 "ABSTRACT": abstract,
             }
         finally:
-            for line in lines:
-                if line is not None:
-                    line.close()
+            for listener in sockets:
+                if listener is not None:
+                    listener.close()
 
 
 def _listening(family: int, address: str | tuple[str, int]) -> socket.socket | None:
+    """A listening socket; None if this system refuses it."""
     with suppress(OSError):
-        line = socket.socket(family, socket.SOCK_STREAM)
-        line.bind(address)
-        line.listen(4)
-        return line
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.bind(address)
+        listener.listen(4)
+        return listener
     return None

@@ -1,4 +1,4 @@
-"""Learner processes where forking cannot serve: one for a submission, a warm spare for the next."""
+"""Sandbox workers where torch does not survive a fork: one for each submission."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from attention_katas.verdict import reasons
 
 
 class SpawnedWorkers:
-    """One process for one submission, and a warm spare for the next."""
+    """One worker for the present submission, and a spare that is warm for the next."""
 
     def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
         self.hidden, self.limits, self.device = hidden, limits, device
@@ -36,11 +36,11 @@ class SpawnedWorkers:
     def _spawn(self) -> _Spawned:
         return _Spawned(command("alone", self.hidden, self.limits, self.device), self.limits)
 
-    def expect(self, bans: Sequence[Family], ahead: int = 0, lines: int = 1) -> None:
-        """The spare takes any bans."""
+    def expect(self, bans: Sequence[Family], ahead: int = 0) -> None:
+        """Does nothing: the spare takes any bans."""
 
     def take(self, key: object, bans: Sequence[Family]) -> Worker:
-        """The process of this submission, or the spare when it has none that still lives."""
+        """The worker of this submission, or the spare if there is none that still lives."""
         current = self._current
         if current is not None and current.healthy and current.key == (key, tuple(bans)):
             return current
@@ -57,16 +57,16 @@ class SpawnedWorkers:
             )
         except (WorkerDied, WorkerTimedOut) as error:
             raise CouldNotGrade(
-                f"the learner process did not start: {error}", "kata doctor"
+                f"the sandbox worker did not start: {error}", "kata doctor"
             ) from None
         self._current = worker
         return worker
 
     def give_back(self, worker: Worker) -> None:
-        """Kept for the next check of the same submission."""
+        """Does nothing: the worker stays for the next check of the same submission."""
 
     def restart(self) -> None:
-        """New processes, after old ones were lost."""
+        """Use new processes after old ones were lost."""
         self.close()
 
     def close(self) -> None:
@@ -77,16 +77,16 @@ class SpawnedWorkers:
 
 
 class _Spawned(Worker):
-    def __init__(self, line: list[str], limits: Limits) -> None:
+    def __init__(self, command_line: list[str], limits: Limits) -> None:
         self._process = subprocess.Popen(
-            line,
+            command_line,
             env=environment(),
             cwd=os.path.abspath(os.sep),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            start_new_session=os.name != "nt",  # Ctrl-C is for us alone
+            start_new_session=os.name != "nt",  # Ctrl-C is for this process alone
         )
         process = self._process
         assert process.stdin is not None

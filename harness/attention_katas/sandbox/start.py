@@ -1,9 +1,9 @@
-"""Learner processes for a device, in the way that this system allows.
+"""Sandbox workers for a device: forked where this system allows it, else spawned.
 
-with start_learners(hidden) as learners:
-    learner = learners.take(submission_key, bans)
-    reply, tensors = learner.ask({"do": "load", ...}, seconds=10)
-    learners.give_back(learner)
+with start_workers(hidden) as workers:
+    worker = workers.take(submission_key, bans)
+    reply, tensors = worker.ask({"do": "load", ...}, seconds=10)
+    workers.give_back(worker)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attention_katas.sandbox.spawned_workers import SpawnedWorkers
 
 
 def can_fork(device: str) -> bool:
-    """Whether children can be forked after torch is imported: Linux, and no CUDA context."""
+    """Whether a process that has imported torch can be forked: on Linux, without a CUDA context."""
     return sys.platform == "linux" and device == "cpu"
 
 
@@ -34,9 +34,13 @@ def start_workers(
     spawn: bool = False,
     limits: Limits | None = None,
 ) -> Iterator[Workers]:
-    """Learner processes for `device`. `spawn` forces the way of systems that cannot fork."""
-    make = ForkedWorkers if can_fork(device) and not spawn else SpawnedWorkers
-    workers = make(hidden, limits or Limits(), device)
+    """Sandbox workers for `device`, closed at the end.
+
+    hidden: files and folders that they must not read.
+    spawn: do not fork, even where that is possible.
+    """
+    kind = ForkedWorkers if can_fork(device) and not spawn else SpawnedWorkers
+    workers = kind(hidden, limits or Limits(), device)
     try:
         yield workers
     finally:

@@ -1,4 +1,4 @@
-"""Descriptors of a learner process: the line to the judge, and what the code reads and prints."""
+"""Descriptors of a sandbox worker: the channel to the judge, and what the code reads and prints."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sender(descriptor: int) -> Callable[[bytes], None]:
 
 
 def make_binary(*descriptors: int) -> None:
-    """Keep Windows from translating line ends in what are frames, not text."""
+    """Keep Windows from translating line ends in frames."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -41,9 +41,9 @@ def make_binary(*descriptors: int) -> None:
 
 
 def capture_output(descriptor: int) -> None:
-    """Point stdin at nothing and everything printed at `descriptor`."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    """Point stdin at /dev/null, and stdout and stderr at `descriptor`."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
     options: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "closefd": False}
@@ -51,7 +51,7 @@ def capture_output(descriptor: int) -> None:
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", 1, **options)  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, **options)  # type: ignore[misc]
     builtins.input = _no_input
-    # Nothing can be written; code that asks where (torch.utils.checkpoint does) gets an answer.
+    # torch.utils.checkpoint asks for this folder, and a search would fail: no file can be written.
     tempfile.tempdir = "/tmp"  # noqa: S108
     sys.breakpointhook = _no_breakpoint
     warnings.formatwarning = _short_warning
@@ -62,7 +62,7 @@ def _no_breakpoint(*_: Any, **__: Any) -> None:
 
 
 def _short_warning(message: Any, category: type[Warning], *_: Any, **__: Any) -> str:
-    """Without a path into torch, and without where in C++ it was triggered."""
+    """The text of a warning without a path into torch and without a place in C++."""
     return f"{category.__name__}: {str(message).partition(' (Triggered internally')[0]}\n"
 
 

@@ -1,13 +1,13 @@
-"""What a learner process uses, seen from outside: time, waiting, memory, threads (Linux).
+"""What a sandbox worker uses, seen from outside: time, waiting, memory, threads (Linux).
 
-Time limits are about the code, not about the machine. A process that wants to run but waits for
-a processor because of *other* work is not slow; `/proc/PID/task/*/schedstat` says for how long it
+Time limits are about the code, not about the machine. A process that is ready to run but waits for
+a processor because of *other* work is not slow; `/proc/PID/task/*/schedstat` has the time that it
 waited. The time that counts is
 
     max(processor time of all its threads, wall time - longest wait of a thread)
 
-Code cannot stretch that by itself: threads of its own that keep each other waiting use up the
-processor time meanwhile. Sleeping and deadlocking are no waiting.
+Code cannot stretch that by itself: threads of its own that make each other wait use up processor
+time meanwhile. Sleeping and deadlocks do not count as waiting.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PACE = 0.05  # seconds between two looks
-PATIENCE = 6.0  # times the limit, in wall time, before a starved process is given up
-BLIND_PATIENCE = 3.0  # the same where nothing can be seen, and so all wall time counts
-SHARE = 0.25  # of a limit in processor time, after which wall time counts for a hasty one
+PACE = 0.05  # seconds between two measurements
+PATIENCE = 6.0  # times the limit, in wall time, after which a process counts as starved
+BLIND_PATIENCE = 3.0  # times the limit where the system reports nothing: all wall time counts
+SHARE = 0.25  # of a limit in processor time, after which wall time counts if interactive
 THREADS = 512
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Of one process. seconds of processor time; waits: seconds by thread; rss in bytes.
+    """What one process has used since it started.
 
-    ended: it is over, though nobody has asked yet how.
+    seconds: processor time.
+    waits: seconds that each thread waited for a processor, by thread id.
+    rss: resident memory in bytes.
+    ended: the process is a zombie.
     """
 
     seconds: float = 0.0
@@ -43,7 +46,7 @@ class Usage:
 
 
 def usage(pid: int) -> Usage | None:
-    """What the process has used so far; None where the system does not say or it is gone."""
+    """What the process has used so far; None if the system does not tell, or it is gone."""
     if sys.platform != "linux" or not pid:
         return None
     home = Path("/proc", str(pid))
@@ -55,7 +58,7 @@ def usage(pid: int) -> Usage | None:
         for task in os.listdir(home / "task"):
             try:
                 waits[task] = int((home / "task" / task / "schedstat").read_text().split()[1]) / 1e9
-            except (OSError, IndexError):  # a thread that is gone, a kernel that does not count
+            except (OSError, IndexError):  # the thread is gone, or the kernel does not count
                 waits[task] = 0.0
         return Usage(
             ticks / os.sysconf("SC_CLK_TCK"),
@@ -68,7 +71,7 @@ def usage(pid: int) -> Usage | None:
 
 
 def threads(pid: int) -> int:
-    """How many threads a process has; 0 where the system does not say."""
+    """How many threads a process has; 0 if the system does not tell."""
     if sys.platform != "linux" or not pid:
         return 0
     try:
@@ -78,7 +81,7 @@ def threads(pid: int) -> int:
 
 
 class UsageMonitor:
-    """From a question to its answer: how much of the limit is used up."""
+    """How much of its limits a worker has used since a request."""
 
     def __init__(self, pid: int, seconds: float, interactive: bool = False) -> None:
         self.pid, self.seconds, self.interactive = pid, seconds, interactive
@@ -88,6 +91,7 @@ class UsageMonitor:
         self.longest_wait = 0.0
 
     def look(self) -> None:
+        """Measure now."""
         self.now = usage(self.pid)
         if self.before is not None and self.now is not None:
             waits = (w - self.before.waits.get(t, 0.0) for t, w in self.now.waits.items())
@@ -95,20 +99,21 @@ class UsageMonitor:
 
     @property
     def wall(self) -> float:
+        """Seconds of wall time since the request."""
         return time.monotonic() - self.started
 
     @property
     def worked(self) -> float:
-        """Seconds of processor time since the question."""
+        """Seconds of processor time since the request."""
         if self.before is None or self.now is None:
             return 0.0
         return self.now.seconds - self.before.seconds
 
     @property
     def out_of_time(self) -> bool:
-        """The code has had its seconds."""
+        """Whether the code has used up its seconds."""
         if self.now is not None and self.now.ended:
-            return False  # the end of its line is about to be read
+            return False  # the channel is about to report its end
         if self.before is None:
             return self.wall > self.seconds * BLIND_PATIENCE
         if self.interactive and self.worked > self.seconds * SHARE and self.wall > self.seconds:
@@ -117,14 +122,15 @@ class UsageMonitor:
 
     @property
     def starved(self) -> bool:
-        """The machine has not given the code its seconds, and does not look as if it would."""
+        """Whether the machine has not given the code its seconds in PATIENCE times the limit."""
         return self.wall > self.seconds * PATIENCE
 
     @property
     def grown(self) -> int:
-        """Bytes of memory that came on top since the question."""
+        """Bytes by which its resident memory has grown since the request."""
         return self.now.rss - self.before.rss if self.now and self.before else 0
 
     @property
     def threads(self) -> int:
+        """How many threads it had at the last measurement."""
         return self.now.threads if self.now else 0

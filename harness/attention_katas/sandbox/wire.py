@@ -1,8 +1,8 @@
-"""What is in a frame between the judge and the learner process.
+"""The contents of a frame between the judge and a sandbox worker.
 
 A frame (see `frames`) has a JSON header and a body in the safetensors format; neither can carry
-code: no pickle, no torch.load. Values in a header are described by small specs (see `pack`);
-tensors travel in the body under the names that the specs give.
+code: no pickle, no torch.load. A header describes values by specs (see `pack`);
+tensors are in the body, under the names that the specs give.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ Message = dict[str, Any]
 
 
 def encode(header: Message, tensors: Tensors | None = None) -> bytes:
-    """One frame as bytes. Raises BadFrame when it would exceed the caps."""
+    """One frame as bytes. Raises BadFrame if it would exceed the caps.
+
+    tensors: of any shapes, by the names that specs in the header give them.
+    """
     head = json.dumps(header, ensure_ascii=False).encode("utf-8", "backslashreplace")
     return frames.build(head, save_tensors(tensors) if tensors else b"")
 
 
 def decode(head: bytes, body: bytes) -> tuple[Message, Tensors]:
-    """What the two parts of a frame say. Raises BadFrame when they say nothing."""
+    """The header and the tensors of a frame's two parts. Raises BadFrame if they are malformed."""
     try:
         # The index of a safetensors body is bounded before it is read: a million empty tensors
         # would keep the reader busy for seconds.
@@ -42,7 +45,7 @@ def decode(head: bytes, body: bytes) -> tuple[Message, Tensors]:
     except BadFrame:
         raise
     except BaseException as error:
-        # Whatever a parser may raise, a panic of Rust's among it; not what a person asks for.
+        # A parser may raise anything, even a panic of Rust's that is no Exception.
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         raise BadFrame(f"unreadable frame: {type(error).__name__}") from None
@@ -52,11 +55,12 @@ def decode(head: bytes, body: bytes) -> tuple[Message, Tensors]:
 
 
 def read(read_exactly: Callable[[int], bytes]) -> tuple[Message, Tensors]:
-    """The next frame from a function that returns exactly n bytes."""
+    """The header and the tensors of the next frame, from a function that reads exactly n bytes."""
     return decode(*frames.read(read_exactly))
 
 
 def dtype_name(dtype: torch.dtype) -> str:
+    """The dtype's name without "torch."."""
     return str(dtype).removeprefix("torch.")
 
 
@@ -69,10 +73,10 @@ def dtype_of(name: str) -> torch.dtype:
 
 
 def pack(value: Any, tensors: Tensors) -> Any:
-    """A JSON spec of `value`; tensors are put into `tensors`.
+    """A JSON spec of `value`; its tensors are added to `tensors`.
 
-    Takes dense tensors of any strides, dtypes, devices, None, bools,
-    numbers, strings, and lists, tuples and dicts of these.
+    value: a dense tensor of any shape and strides, a dtype, a device, None, a bool, a number, a
+        string, or lists, tuples and dicts of these. Raises TypeError for anything else.
     """
     if isinstance(value, torch.Tensor):
         return _pack_tensor(value, tensors)
@@ -112,14 +116,14 @@ def tensor_of(spec: Message, tensors: Tensors) -> torch.Tensor:
 def unpack(
     spec: Any, tensors: Tensors, place: Callable[[torch.Tensor, Message], torch.Tensor]
 ) -> Any:
-    """The value that `pack` described. `place(tensor, spec)` says where a tensor should live.
+    """The value that `pack` described. Raises BadFrame for a spec that `pack` cannot have made.
 
-    Raises BadFrame for a spec that `pack` cannot have made.
+    place: called with each tensor, of any shape, and its spec; returns the tensor to use.
     """
     try:
         return _unpack(spec, tensors, place)
     except (KeyError, TypeError, AttributeError, RuntimeError, RecursionError) as error:
-        raise BadFrame(f"a spec that describes nothing: {type(error).__name__}") from None
+        raise BadFrame(f"a malformed spec: {type(error).__name__}") from None
 
 
 def _unpack(

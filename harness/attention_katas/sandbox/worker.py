@@ -1,4 +1,4 @@
-"""The judge's end of the line to one learner process: ask it, read what it printed, end it."""
+"""The judge's side of one sandbox worker: ask it, read what it printed, end it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ ONE_THREAD = {
     "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
 }
-# Which numeric kernels and devices to use is no secret, and Windows cannot start without its root.
-PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "CUDA_VISIBLE_DEVICES", "SYSTEMROOT")
+# These choose numeric kernels and devices, and Windows cannot start a process without SYSTEMROOT.
+INHERITED = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "CUDA_VISIBLE_DEVICES", "SYSTEMROOT")
 
 
 class WorkerDied(Exception):
@@ -58,15 +58,21 @@ class Starved(Unjudged):
 
 
 class Worker:
-    """One learner process: ask it, read what it printed, end it."""
+    """One sandbox worker: ask it, read what it printed, end it.
 
-    def __init__(self, line: Channel, limits: Limits) -> None:
+    key: what it was taken for; a spawned worker serves one submission.
+    pid: of the process; 0 until it has greeted.
+    restrictions: the names of those that hold in it.
+    healthy: whether it can be asked again.
+    """
+
+    def __init__(self, channel: Channel, limits: Limits) -> None:
         self.limits = limits
         self.key: object = None
         self.pid = 0
-        self.locks: list[str] = []
+        self.restrictions: list[str] = []
         self.healthy = True
-        self._line = line
+        self._channel = channel
 
     def end(self) -> reasons.Reason:
         """Kill the process; returns how it ended. Filled in by the subclass."""
@@ -78,18 +84,18 @@ class Worker:
         self.close()
 
     def close(self) -> None:
-        """Let go of the line."""
-        self._line.close()
+        """Close the channel."""
+        self._channel.close()
 
     def greet(self, key: object, seconds: float = START_SECONDS) -> None:
-        """Hear from a new process which locks it has put on."""
+        """Read the greeting of a new process: its pid and its restrictions."""
         try:
             hello, _ = self._next(seconds)
         except TimeoutError:
             self.healthy = False
             self.end()
             raise WorkerTimedOut(seconds) from None
-        self.locks = [str(lock) for lock in hello["locks"]]
+        self.restrictions = [str(name) for name in hello["restrictions"]]
         self.pid = int(hello["pid"])
         self.key = key
 
@@ -98,53 +104,57 @@ class Worker:
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Send a request and wait for its answer.
 
-        Raises LearnerDied, LearnerTimedOut, LearnerOutgrew or Starved; after each the process is
-        gone.
+        tensors: of any shapes, by the names in the message.
+        Raises WorkerDied, WorkerTimedOut, LimitExceeded or Starved; after each the process is gone.
         """
         from attention_katas.sandbox import wire
 
         self.send(wire.encode(message, tensors))
         answer = self.receive(seconds)
         if usage.threads(self.pid) > usage.THREADS:
-            self._outgrew_threads()
+            self._fail_for_threads()
         return answer
 
-    def _outgrew_threads(self) -> NoReturn:
+    def _fail_for_threads(self) -> NoReturn:
         self.healthy = False
         self.end()
         raise LimitExceeded(reasons.TooManyThreads(usage.THREADS))
 
     def send(self, frame: bytes) -> None:
+        """Send a request. Raises WorkerDied."""
         try:
-            self._line.send(frame)
+            self._channel.send(frame)
         except OSError:
             self._fail()
         except Flooded:
             self._fail(flooded=True)
 
     def receive(self, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The next answer. seconds: what the code may take, see `watch`."""
+        """The next answer. Raises as `ask`.
+
+        seconds: what the code may take, counted as in `usage`.
+        """
         try:
             return self._next(min(usage.PACE, seconds))
         except TimeoutError:
-            watched = usage.UsageMonitor(self.pid, seconds, self.limits.interactive)
+            monitor = usage.UsageMonitor(self.pid, seconds, self.limits.interactive)
         while True:
             try:
                 return self._next(usage.PACE)
             except TimeoutError:
-                watched.look()
-                self._stop_if_over(watched)
+                monitor.look()
+                self._stop_if_over(monitor)
 
-    def _stop_if_over(self, watched: usage.UsageMonitor) -> None:
+    def _stop_if_over(self, monitor: usage.UsageMonitor) -> None:
         over: Exception | None = None
-        if watched.out_of_time:
-            over = WorkerTimedOut(watched.seconds)
-        elif watched.starved:
-            busy = reasons.MachineBusy(watched.worked, watched.wall)
+        if monitor.out_of_time:
+            over = WorkerTimedOut(monitor.seconds)
+        elif monitor.starved:
+            busy = reasons.MachineBusy(monitor.worked, monitor.wall)
             over = Starved(busy, steps.CloseOtherPrograms())
-        elif self.limits.memory_mb and watched.grown > (self.limits.memory_mb << 20):
+        elif self.limits.memory_mb and monitor.grown > (self.limits.memory_mb << 20):
             over = LimitExceeded(reasons.MemoryExceeded(self.limits.memory_mb))
-        elif watched.threads > usage.THREADS:
+        elif monitor.threads > usage.THREADS:
             over = LimitExceeded(reasons.TooManyThreads(usage.THREADS))
         if over is not None:
             self.healthy = False
@@ -152,11 +162,11 @@ class Worker:
             raise over
 
     def _next(self, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What comes next on the line. Raises TimeoutError, or LearnerDied."""
+        """The next message. Raises TimeoutError or WorkerDied."""
         from attention_katas.sandbox import wire
 
         try:
-            answer = self._line.receive(seconds)
+            answer = self._channel.receive(seconds)
         except Flooded:
             self._fail(flooded=True)
         if answer is None:
@@ -172,9 +182,9 @@ class Worker:
 
     def printed(self) -> str:
         """What the code printed since the last time this was called."""
-        kept = self._line.printed(ended=not self.healthy)
-        text = kept.decode("utf-8", "backslashreplace")
-        if len(kept) >= self.limits.kept_bytes:
+        output = self._channel.printed(ended=not self.healthy)
+        text = output.decode("utf-8", "backslashreplace")
+        if len(output) >= self.limits.kept_bytes:
             text += "\n... (the rest is not shown)"
         return text
 
@@ -196,16 +206,19 @@ def how_it_ended(status: int) -> reasons.ProcessKilled | reasons.ProcessExited:
 
 
 def command(mode: str, hidden: Sequence[Path], limits: Limits, device: str) -> list[str]:
+    """The command line of a worker or a fork server; see `__main__` for the mode."""
     memory = limits.memory_mb if device == "cpu" else 0
     return [sys.executable, "-I", "-B", str(MAIN), mode, str(memory), *map(str, hidden)]
 
 
 def environment() -> dict[str, str]:
-    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    return {**passed, **ONE_THREAD}
+    """The environment variables of a worker before it clears them."""
+    variables = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return {**variables, **ONE_THREAD}
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill a child process and wait for its end."""
     with contextlib.suppress(OSError):
         process.kill()
     process.wait()

@@ -1,15 +1,15 @@
-"""What a learner process may not do: one module for each lock, put on in this order.
+"""What a sandbox worker may not do: one module for each restriction, applied in this order.
 
 The order matters: descriptors first, then the session and its limits, then the file system, and
-last the system calls that the others needed. Each `apply` returns the name of its lock when it
-holds and "" when this system has no such lock, so that a verdict can say which were on.
+last the system calls that the others need. Each `apply` returns the name of its restriction when it
+holds and "" when this system does not have it, so that a verdict can list those that held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-# Written out, so that it can be told which are missing without the tables that they need.
+# Names only: the judge must be able to list what is missing without loading the modules.
 ALL = (
     "closed descriptors",
     "own session",
@@ -21,6 +21,6 @@ ALL = (
 )
 
 
-def missing(held: Sequence[str]) -> list[str]:
-    """The locks that are not on, in order."""
-    return [name for name in ALL if name not in held]
+def missing(names: Sequence[str]) -> list[str]:
+    """The restrictions that are not among these names, in order."""
+    return [name for name in ALL if name not in names]

@@ -1,4 +1,4 @@
-"""All locks, one after the other."""
+"""All restrictions, one after the other."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ def apply_all(
     memory_mb: int,
     cpu_seconds: int,
 ) -> list[str]:
-    """Every lock that this system has; the names of those that hold."""
-    held = [
+    """Apply every restriction that this system has; returns the names of those that hold.
+
+    keep: descriptors that stay open.
+    parent: the process to end with.
+    memory_mb: address space on top of what the process has now; 0 for a GPU, without a limit.
+    cpu_seconds: processor time of the process.
+    """
+    names = [
         descriptors.apply((*keep, *ruleset.keep)),
         session.apply(parent),
         environment.apply(),
@@ -24,6 +30,6 @@ def apply_all(
         privileges.apply(),
         landlock.apply(ruleset),
     ]
-    if memory_mb:  # which calls a GPU's driver needs was never tried
-        held.append(seccomp.apply(writes=landlock.NAME in held))
-    return [name for name in held if name]
+    if memory_mb:  # nobody has tried which calls a GPU's driver needs
+        names.append(seccomp.apply(writes=landlock.NAME in names))
+    return [name for name in names if name]

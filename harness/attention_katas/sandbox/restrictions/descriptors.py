@@ -1,4 +1,4 @@
-"""Closed descriptors: nothing that the judge has open can be read, or written to."""
+"""Closed descriptors: no file or socket that the judge has open can be used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NAME = "closed descriptors"
 
 def apply(keep: Iterable[int]) -> str:
     """Close every descriptor except the three standard ones and `keep`."""
-    wanted = sorted({0, 1, 2, *keep})
-    for low, high in zip(wanted, [*wanted[1:], 4096], strict=True):
+    descriptors = sorted({0, 1, 2, *keep})
+    for low, high in zip(descriptors, [*descriptors[1:], 4096], strict=True):
         os.closerange(low + 1, high)
     return NAME

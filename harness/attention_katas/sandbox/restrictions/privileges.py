@@ -1,7 +1,7 @@
-"""No new privileges: set-user-ID programs give nothing, and root keeps no powers.
+"""No new privileges: set-user-ID programs give none, and root loses its capabilities.
 
-Of root's capabilities only the right to read files stays: lazily imported modules may lie in
-another user's home. What may be read at all is for Landlock to say.
+Of root's capabilities only the right to read files stays: lazily imported modules may be in
+another user's home. Landlock decides which files may be read at all.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ _CAP_DAC_READ_SEARCH = 1 << 2
 
 
 def apply() -> str:
+    """Set no_new_privs and drop all capabilities but CAP_DAC_READ_SEARCH."""
     if not linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1):
         return ""
     libc = linux.libc()

@@ -1,4 +1,4 @@
-"""Limits that the kernel keeps: memory, file size, descriptors, core dumps, processor time."""
+"""Limits that the kernel enforces: memory, file size, descriptors, core dumps, processor time."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ except ImportError:  # Windows has none; the time and output limits still hold t
 NAME = "memory, time and size limits"
 WITHOUT_MEMORY = "time and size limits"
 MiB = 1 << 20
-# Quotas that all processes of a user share: signals that wait, locked memory, message queues.
+# Quotas that all processes of a user share: pending signals, locked memory, message queues.
 SHARED = {"RLIMIT_SIGPENDING": 64, "RLIMIT_MEMLOCK": 0, "RLIMIT_MSGQUEUE": 0}
 
 
 def apply(memory_mb: int, cpu_seconds: int) -> str:
-    """To be called after the import of torch, whose size comes on top.
+    """Set all limits. Call it after torch is imported, whose memory is not counted.
 
-    memory_mb: what the code may take beyond the process as it stands now (0: no limit, for
-    devices that reserve address space by the terabyte).
+    memory_mb: address space that the code may take on top of the process as it is now; 0 for no
+        limit, since GPU drivers reserve address space by the terabyte.
+    cpu_seconds: processor time of the process.
     """
     if resource is None:
         return ""
@@ -39,7 +40,7 @@ def apply(memory_mb: int, cpu_seconds: int) -> str:
 
 
 def _cap(kind: int, value: int) -> bool:
-    """Whether the limit is now at most `value`."""
+    """Lower a limit; whether it is now at most `value`."""
     hard = resource.getrlimit(kind)[1]
     value = value if hard == resource.RLIM_INFINITY else min(value, hard)
     with contextlib.suppress(OSError, ValueError):
@@ -49,7 +50,7 @@ def _cap(kind: int, value: int) -> bool:
 
 
 def _address_space() -> int:
-    """Bytes of address space this process has now; 0 where the system does not say."""
+    """Bytes of address space that this process has now; 0 if the system does not tell."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
     except (OSError, ValueError):

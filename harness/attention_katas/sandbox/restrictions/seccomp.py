@@ -1,9 +1,8 @@
 """System calls (seccomp): no processes, no sockets, nothing that reaches another process.
 
-A filter in the kernel's BPF, assembled here: the calls of `syscalls.DENIED` are refused, and a
-few others by their arguments. Refused calls fail with EPERM, so that code gets an exception.
-What this carries where Landlock is old or missing: sockets, signals, limits of others, and that
-nothing in the file system changes.
+A BPF filter, assembled here: the calls of `syscalls.DENIED` are refused, and a few others by their
+arguments. Refused calls fail with EPERM, so that code gets an exception. Where Landlock is old or
+missing this alone refuses sockets, signals, limits of other processes and changes of files.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ CLONE_THREAD = 0x10000
 # One instruction is (code, jump if true, jump if false, constant).
 LOAD, EQUAL, GREATER, ANY_BIT, RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
 ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000, 0x80000000
-# Where struct seccomp_data has the call, the architecture and the low and high words of argument n.
+# Offsets in struct seccomp_data: the call, the architecture, the low and high word of argument n.
 CALL, ARCHITECTURE = 0, 4
 
 
@@ -36,7 +35,7 @@ def _high(argument: int) -> int:
 
 
 class _Program:
-    """Instructions whose jumps name labels; they all go forward."""
+    """A BPF program. Jumps name labels and go forward."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[int, str, str, int]] = []
@@ -49,13 +48,14 @@ class _Program:
         self.lines.append((LOAD, "", "", offset))
 
     def jump(self, test: int, constant: int, yes: str = "", no: str = "") -> None:
-        """To `yes` or `no`; an empty label is the next line."""
+        """Jump to `yes` or `no`; an empty label is the next instruction."""
         self.lines.append((test, yes, no, constant))
 
-    def give(self, value: int) -> None:
+    def finish(self, value: int) -> None:
         self.lines.append((RETURN, "", "", value))
 
-    def assembled(self) -> bytes:
+    def assemble(self) -> bytes:
+        """The instructions as the kernel takes them."""
         return b"".join(
             struct.pack("=HBBI", code, self._skip(at, yes), self._skip(at, no), constant)
             for at, (code, yes, no, constant) in enumerate(self.lines)
@@ -68,21 +68,22 @@ class _Program:
 def program(pid: int, machine: str, writes: bool = True) -> bytes:
     """The filter for the process `pid`, on a machine of `syscalls.MACHINES`.
 
-    writes: files may be opened for writing, because something else keeps them from it. A jump
-    reaches 255 instructions: what needs arguments comes before the long list.
+    writes: files may be opened for writing, because Landlock refuses that.
+
+    A jump reaches 255 instructions, so calls with arguments come before the long list.
     """
     column, architecture = syscalls.MACHINES[machine]
     p = _Program()
     p.load(ARCHITECTURE)
     p.jump(EQUAL, architecture, yes="known")
-    p.give(KILL)
+    p.finish(KILL)
     p.label("known")
     p.load(CALL)
-    p.jump(GREATER, syscalls.LAST, yes="unknown")  # the x32 numbers are up there too
+    p.jump(GREATER, syscalls.LAST, yes="unknown")  # so are the x32 numbers
     p.jump(EQUAL, syscalls.CLONE3[column], yes="unknown")  # callers fall back to clone
     p.jump(EQUAL, syscalls.OPENAT2[column], yes="unknown", no="old")  # and to openat
     p.label("unknown")
-    p.give(REFUSE | errno.ENOSYS)
+    p.finish(REFUSE | errno.ENOSYS)
     p.label("old")
     special = {
         "clone": [syscalls.CLONE],
@@ -104,29 +105,29 @@ def program(pid: int, machine: str, writes: bool = True) -> bytes:
     for numbers in syscalls.DENIED.values():
         if numbers[column] >= 0:
             p.jump(EQUAL, numbers[column], yes="denied")
-    p.give(ALLOW)
+    p.finish(ALLOW)
     p.label("denied")
-    p.give(REFUSE | errno.EPERM)
-    return p.assembled()
+    p.finish(REFUSE | errno.EPERM)
+    return p.assemble()
 
 
 def _by_arguments(p: _Program, pid: int, writes: bool) -> None:
-    """The calls that are allowed or refused by their arguments."""
+    """Add the calls that are allowed or refused by their arguments."""
     for label, commands in (("fcntl", syscalls.FCNTL_COMMANDS), ("ioctl", syscalls.IOCTL_REQUESTS)):
         p.label(label)
         p.load(_low(1))
         for command in commands:
             p.jump(EQUAL, command, yes="allow")
-        p.give(REFUSE | errno.EPERM)
+        p.finish(REFUSE | errno.EPERM)
     p.label("prctl")
     p.load(_low(0))
     for option in syscalls.PRCTL_OPTIONS:
         p.jump(EQUAL, option, yes="refuse")
-    p.give(ALLOW)
+    p.finish(ALLOW)
     for label, argument in (("open", 1), ("openat", 2)):
         p.label(label)
         p.load(_low(argument))
-        if writes:  # to empty a file takes no right to write to it, before Landlock 3
+        if writes:  # before ABI 3 Landlock lets a file be truncated without the right to write
             p.jump(ANY_BIT, syscalls.O_TRUNC, no="allow")
             p.jump(ANY_BIT, syscalls.O_ACCMODE, yes="allow", no="refuse")
         else:
@@ -148,18 +149,18 @@ def _by_arguments(p: _Program, pid: int, writes: bool) -> None:
     p.load(_high(2))
     p.jump(EQUAL, 0, yes="allow", no="refuse")
     p.label("refuse")
-    p.give(REFUSE | errno.EPERM)
+    p.finish(REFUSE | errno.EPERM)
     p.label("allow")
-    p.give(ALLOW)
+    p.finish(ALLOW)
 
 
 def apply(writes: bool = True) -> str:
-    """The last lock: needs no_new_privs, and covers every thread there is.
+    """Apply the filter to all threads, for good. Needs no_new_privs; the last restriction.
 
-    writes: files may be opened for writing, because Landlock keeps them from it.
+    writes: files may be opened for writing, because Landlock refuses that.
     """
     machine = platform.machine()
-    if not linux.HERE or machine not in syscalls.MACHINES:
+    if not linux.IS_LINUX or machine not in syscalls.MACHINES:
         return ""
     code = program(os.getpid(), machine, writes)
     buffer = ctypes.create_string_buffer(code, len(code))

@@ -1,4 +1,4 @@
-"""Own session: the process ends with its parent, and so does all that it leaves behind."""
+"""Own session: the process ends with its parent, and so do the processes that it started."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ NAME = "own session"
 
 
 def apply(parent: int) -> str:
-    """A session of its own that dies with its parent; ends at once if that is gone already."""
+    """Start a session that dies with its parent; end at once if the parent has ended already."""
     if not hasattr(os, "setsid"):
         return ""
     with contextlib.suppress(OSError):
         os.setsid()
-    held = os.getsid(0) == os.getpid()
-    if linux.HERE:
-        held = linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL) and held
+    holds = os.getsid(0) == os.getpid()
+    if linux.IS_LINUX:
+        holds = linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL) and holds
         if os.getppid() != parent:
             os._exit(0)
-    return NAME if held else ""
+    return NAME if holds else ""
 
 
 def adopt_orphans() -> None:
-    """Whatever a descendant leaves behind becomes a child of this process, to be ended by it."""
+    """Make orphaned descendants children of this process, so that it can end them."""
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)

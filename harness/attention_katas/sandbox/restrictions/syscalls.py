@@ -1,7 +1,7 @@
 """System calls by name: their numbers on x86_64 and on aarch64 (-1: not there).
 
-From the kernel's asm/unistd_64.h and asm-generic/unistd.h. Calls newer than LAST are answered
-"not implemented", so that a kernel's new doors are shut before anybody here has heard of them.
+From the kernel's asm/unistd_64.h and asm-generic/unistd.h. Calls newer than LAST fail with "not
+implemented", so that calls of later kernels are refused without being listed here.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ DENIED = {
     "swapoff": (168, 225),
     "quotactl": (179, 60),
     "quotactl_fd": (443, 443),
-    # doors into the kernel
+    # other ways into the kernel
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
     "io_uring_setup": (425, 425),
