@@ -18,5 +18,5 @@ CLASS = False
 
 
 def render(results: Sequence[Result], about: About) -> str:
-    encoded = encoded_of(results, about)
-    return "".join(f"{name.upper()}_RESULTS={text}\n" for name, text in encoded.items())
+    texts = encoded_of(results, about)
+    return "".join(f"{name.upper()}_RESULTS={text}\n" for name, text in texts.items())
