@@ -57,7 +57,7 @@ def check(ctx: click.Context, names: tuple[str, ...]) -> None:
         out.line(f"{refusal.pack}: not used", "bold")
         out.item(out.signs.failed, "red", refusal.reason)
     count = len(katas.refusals)
-    packs = katas.named_packs or katas.packs
+    packs = katas.named_packs if katas.selection.folders else katas.packs
     subjects = [katas[name] for name in names]
     subjects = subjects or [kata for kata in katas.katas if kata.pack in packs]
     for kata in subjects:

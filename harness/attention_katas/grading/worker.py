@@ -48,7 +48,7 @@ class Bench:
     """A judging process: `python -m attention_katas.grading.worker`."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        """config: katas (a private set), weak, lanes, kata_seconds, core (to stay on)."""
+        """config: packs, only (see Selection), weak, lanes, kata_seconds, core (to stay on)."""
         self.config = config
         self._said = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(

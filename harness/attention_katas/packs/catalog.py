@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import graphlib
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -214,16 +214,31 @@ class _Gathering:
             if missing is not None:
                 self._refuse(*missing)
                 continue
-            graph = {name: katas[name].requires for name in sorted(katas)}
+            sorter = graphlib.TopologicalSorter(
+                {kata.name: kata.requires for kata in katas.values()}
+            )
             try:
-                ordered = list(graphlib.TopologicalSorter(graph).static_order())
+                sorter.prepare()
             except graphlib.CycleError as error:
                 circle = [katas[name] for name in error.args[1]]
                 last = max((kata.pack for kata in circle), key=list(self.packs).index)
                 chain = " -> ".join(kata.name for kata in reversed(circle))
                 self._refuse(last, f"katas require each other in a circle: {chain}")
                 continue
-            return [katas[name] for name in ordered]
+            return [katas[name] for name in self._sorted(sorter, katas)]
+
+    def _sorted(
+        self, sorter: graphlib.TopologicalSorter[str], katas: Mapping[str, Kata]
+    ) -> Iterator[str]:
+        """Names in the order of `sorter`; where it leaves a choice, of the earlier pack first."""
+        rank = {pack: number for number, pack in enumerate(self.packs)}
+        ready: list[tuple[int, str]] = []
+        while sorter.is_active():
+            ready += [(rank[katas[name].pack], name) for name in sorter.get_ready()]
+            first = min(ready)
+            ready.remove(first)
+            sorter.done(first[1])
+            yield first[1]
 
     def _refuse(self, pack: Pack, reason: str) -> None:
         del self.packs[pack]
