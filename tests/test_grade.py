@@ -357,7 +357,7 @@ def test_laziness_earns_nothing(catalog, submit, name, lazy):
 
 def test_formats_of_one_submission_side_by_side(tmp_path):
     """As a step in Actions: outputs and summary are added to, commands fenced, all in one go."""
-    for name in ("out", "sum"):
+    for name in ("out", "env", "sum"):
         (tmp_path / name).write_text("from the step before\n")
     (tmp_path / "softmax.py").write_text(
         "print('::error::mine')\n"
@@ -368,11 +368,13 @@ def test_formats_of_one_submission_side_by_side(tmp_path):
         *("--feedback", "full", "--allow-weak-sandbox"),
         cwd=tmp_path,
         GITHUB_OUTPUT="out",
+        GITHUB_ENV="env",
         GITHUB_STEP_SUMMARY="sum",
         GITHUB_ACTIONS="true",
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out").read_text().startswith("from the step before\nsoftmax=")
+    assert (tmp_path / "env").read_text().startswith("from the step before\nSOFTMAX_RESULTS=")
     assert (tmp_path / "sum").read_text().startswith("from the step before\n")
     assert "<testsuite" in (tmp_path / "r" / "j.xml").read_text()
     lines = done.stdout.splitlines()

@@ -28,9 +28,9 @@ CLASSROOM50 = {
     "ASSIGNMENT": "attention",
     "OWNER": "me",
     "SUBMISSION_TAG": "submit/1",
-    "COMMIT_URL": "https://github.com/me/work/commit/0123456",
-    "RELEASE_URL": "https://github.com/me/work/releases/tag/1",
-    "REVIEW_URL": "https://github.com/me/work/pull/1",
+    "COMMIT_URL": "https://github.com/me/katas/commit/0123456",
+    "RELEASE_URL": "https://github.com/me/katas/releases/tag/1",
+    "REVIEW_URL": "https://github.com/me/katas/pull/1",
 }
 
 pytestmark = pytest.mark.skipif(not (ROOT / ".github").is_dir(), reason="not a git checkout")
@@ -121,7 +121,7 @@ def test_every_format_holds_its_points(graded, catalog):
     points = {each["kata"]: each["points"] for each in result["katas"]}
     assert points[NAME] == POINTS
     assert result["points"] == POINTS
-    assert result["max_points"] == total
+    assert result["worth"] == total
     assert NAME in graded["csv"].splitlines()[0]
 
 

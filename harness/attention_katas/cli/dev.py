@@ -56,22 +56,22 @@ def check(ctx: click.Context, names: tuple[str, ...]) -> None:
     for refusal in katas.refusals:
         out.line(f"{refusal.pack}: not used", "bold")
         out.item(out.signs.failed, "red", refusal.reason)
-    found = len(katas.refusals)
-    packs = katas.named_packs or katas.packs
-    ours = [kata for kata in katas.katas if kata.pack in packs]
-    chosen = [katas[name] for name in names] or ours
-    for kata in chosen:
+    count = len(katas.refusals)
+    packs = katas.named_packs if katas.selection.folders else katas.packs
+    subjects = [katas[name] for name in names]
+    subjects = subjects or [kata for kata in katas.katas if kata.pack in packs]
+    for kata in subjects:
         if not kata.ready:
             out.line(f"{kata.name}: {kata.waits_for}", "bold")
             problems = content_problems(kata)
             for problem in problems:
                 out.item(out.signs.failed, "red", problem)
-            found += len(problems)
-    chosen, reports = [kata for kata in chosen if kata.ready], {}
+            count += len(problems)
+    subjects, reports = [kata for kata in subjects if kata.ready], {}
     with contextlib.ExitStack() as stack:
         status = stack.enter_context(waiting("checking ..."))
-        judge = stack.enter_context(open_judge(katas, chosen)) if chosen else None
-        for kata in chosen:
+        judge = stack.enter_context(open_judge(katas, subjects)) if subjects else None
+        for kata in subjects:
             assert judge is not None
             status(f"checking {kata.name} ...")
             reports[kata.name] = check_kata(katas, kata, judge)
@@ -79,10 +79,10 @@ def check(ctx: click.Context, names: tuple[str, ...]) -> None:
         out.line(f"{name}: {report.summary}", "bold")
         for problem in report.problems:
             out.item(out.signs.failed, "red", problem)
-        found += len(report.problems)
+        count += len(report.problems)
     out.line()
     out.line(
-        "all good" if not found else f"{found} problem{'s' * (found > 1)}",
-        "green" if not found else "red",
+        "all good" if not count else f"{count} problem{'s' * (count > 1)}",
+        "green" if not count else "red",
     )
-    ctx.exit(1 if found else 0)
+    ctx.exit(1 if count else 0)

@@ -134,7 +134,7 @@ def selection() -> Selection:
     named = context.find_root().meta.get(FOLDERS, {}) if context else {}
     if len(named) > 1:
         raise BadContent("--katas adds packs and --only-katas replaces them", "give one of them")
-    folders = tuple(folder for each in named.values() for folder in each)
+    folders = tuple(folder for group in named.values() for folder in group)
     return Selection(folders, only="only_katas" in named)
 
 
@@ -145,9 +145,9 @@ def load(*, strict: bool = False) -> Catalog:
     be usable, since grades depend on it.
     """
     katas = load_catalog(selection())
-    lost = [refusal for refusal in katas.refusals if refusal.selected]
-    if lost and (strict or not katas.katas):
-        raise BadContent(lost[0].message, lost[0].next_step)
+    failures = [refusal for refusal in katas.refusals if refusal.selected]
+    if failures and (strict or not katas.katas):
+        raise BadContent(failures[0].message, failures[0].next_step)
     report(katas)
     if not katas.katas:
         raise BadContent("there are no katas", "kata dev new NAME --katas DIR")

@@ -58,70 +58,70 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
         report.summary = "looked no further than its probes"
         return report
     for entry in entries:
-        made = _made(kata, mistakes.source_of(kata, entry))
+        attempt = _made(kata, mistakes.source_of(kata, entry))
         if entry.harmless:
-            verdict = judge.judge(made, false_alarms=True)
+            verdict = judge.judge(attempt, false_alarms=True)
             _expect(report, verdict, v.PASSED, f"harmless {entry.id!r}")
             report.problems += blame_problems(entry, verdict)
         else:
-            verdict = judge.judge(made, until_failure=True)
+            verdict = judge.judge(attempt, until_failure=True)
             report.problems += mistake_problems(entry, verdict) or name_problems(entry, verdict)
     for name, answer in mistakes.FAKES.items():
         verdict = judge.judge(_made(kata, mistakes.fake_source(kata, kata.reference, answer)))
-        earned = [check.name for check in verdict.checks if check.outcome == v.PASSED]
-        if verdict.outcome == v.PASSED or earned:
-            report.problems.append(f"an answer of {name} earns {', '.join(earned)}")
-    looked = len(entries) - len(wrong)
+        passes = [check.name for check in verdict.checks if check.outcome == v.PASSED]
+        if verdict.outcome == v.PASSED or passes:
+            report.problems.append(f"an answer of {name} earns {', '.join(passes)}")
+    look_alikes = len(entries) - len(wrong)
     report.summary = (
-        f"reference, stub, {len(wrong)} known mistakes, look-alikes: {looked}, "
+        f"reference, stub, {len(wrong)} known mistakes, look-alikes: {look_alikes}, "
         f"made-up answers: {len(mistakes.FAKES)}"
     )
     return report
 
 
 def content_problems(kata: Kata) -> list[str]:
-    """What can be told from the files alone."""
-    found: list[str] = []
+    """What the files alone show to be wrong."""
+    problems: list[str] = []
     if kata.status == PLANNED:
-        return found
-    found += panels.problems(kata)
+        return problems
+    problems += panels.problems(kata)
     for path in (kata.stub, kata.tests, kata.mistakes, kata.reference, kata.folder / "hints.md"):
         if not path.exists():
-            found.append(f"{path.name} is missing")
+            problems.append(f"{path.name} is missing")
     if kata.tests.exists():
-        found += [
+        problems += [
             f"{kata.tests.name}: {name} has no docstring for the learner to read"
             for name in untold(kata.tests.read_text(encoding="utf-8"))
         ]
     hints = kata.hints()
     if len(hints) < LEAST_HINTS:
-        found.append(f"hints.md has {len(hints)} rungs, at least {LEAST_HINTS}")
+        problems.append(f"hints.md has {len(hints)} rungs, at least {LEAST_HINTS}")
     for part in LESSON:
         if not kata.lesson().get(part):
-            found.append(f"lesson.md has no section {part!r}")
+            problems.append(f"lesson.md has no section {part!r}")
     for path in (kata.folder / "kata.toml", kata.stub, kata.folder / "hints.md", kata.reference):
-        found += _placeholders(path)
-    found += _placeholders(kata.folder / "lesson.md")
+        problems += _placeholders(path)
+    problems += _placeholders(kata.folder / "lesson.md")
     if kata.reference.exists():
-        told = {
+        answers = {
             line
             for line in code_lines(kata.reference.read_text(encoding="utf-8"))
             for _, text in hints
             if line in text
         }
-        found += [f"hints.md gives the answer away: {line!r}" for line in sorted(told)]
+        problems += [f"hints.md gives the answer away: {line!r}" for line in sorted(answers)]
     if kata.stub.exists():
         stub = kata.stub.read_text(encoding="utf-8")
         missing = set(kata.functions) - still_stub(stub, kata)
-        found += [f"{kata.file} has no stub of {name}" for name in sorted(missing)]
-    return found
+        problems += [f"{kata.file} has no stub of {name}" for name in sorted(missing)]
+    return problems
 
 
 def _placeholders(path: Path) -> list[str]:
-    """What the template left for the author to say, and is still there."""
+    """Words of the template that the author has to replace, and that are still there."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    left = next((words for words in PLACEHOLDERS if words in text), "")
-    return [f"{path.name} still has the template's {left!r}"] if left else []
+    placeholder = next((words for words in PLACEHOLDERS if words in text), "")
+    return [f"{path.name} still has the template's {placeholder!r}"] if placeholder else []
 
 
 def untold(source: str) -> list[str]:
@@ -138,14 +138,14 @@ def untold(source: str) -> list[str]:
 
 def code_lines(source: str) -> set[str]:
     """The statements of every function, and what they return, as one would write them."""
-    found = set()
+    lines = set()
     for function in ast.walk(parse(source) or ast.Module([], [])):
         for node in function.body if isinstance(function, ast.FunctionDef) else ():
             if isinstance(node, ast.Return | ast.Assign) and isinstance(
                 node.value, ast.BinOp | ast.Call
             ):
-                found.add(ast.unparse(node.value))
-    return found
+                lines.add(ast.unparse(node.value))
+    return lines
 
 
 def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
@@ -166,19 +166,19 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
 def entry_problems(kata: Kata, entries: list[mistakes.Mistake]) -> list[str]:
     """What entries say of each other and of the hints has to be there."""
     ids, rungs = {entry.id for entry in entries}, [title for title, _ in kata.hints()]
-    found = []
+    problems = []
     for entry in entries:
         if entry.function and entry.function not in kata.functions:
-            found.append(
+            problems.append(
                 f"the entry {entry.id!r} is of {entry.function!r}, which the kata does not ask"
             )
         if entry.same_as and entry.same_as not in ids:
-            found.append(f"the entry {entry.id!r} is like {entry.same_as!r}, which is no entry")
+            problems.append(f"the entry {entry.id!r} is like {entry.same_as!r}, which is no entry")
         if entry.hint and entry.hint not in rungs:
-            found.append(
+            problems.append(
                 f"the entry {entry.id!r} points to a hint {entry.hint!r} that is not there"
             )
-    return found
+    return problems
 
 
 def probe_problems(kata: Kata) -> list[str]:
@@ -193,50 +193,52 @@ def probe_problems(kata: Kata) -> list[str]:
     path = kata.probes
     if not path.exists():
         return []
-    module, reference, found = load_module(path), load_module(kata.reference), []
+    module, reference, problems = load_module(path), load_module(kata.reference), []
     for name, value in vars(module).items():
         for mark in (probing.PROBE, probing.SYMPTOM):
-            of = getattr(value, mark, None)
-            if of is None:
+            target = getattr(value, mark, None)
+            if target is None:
                 continue
             draw = Draw(torch.Generator().manual_seed(0), Device("cpu"))
-            function = getattr(reference, of, None) if of in kata.functions else None
+            function = getattr(reference, target, None) if target in kata.functions else None
             if function is None:
-                found.append(f"probes.py: {name} is of {of!r}, which the kata does not ask for")
+                problems.append(
+                    f"probes.py: {name} is of {target!r}, which the kata does not ask for"
+                )
                 continue
             try:
                 if mark == probing.PROBE:
                     probing.questions(value(draw))
-                elif (said := value(function, draw)) is not None:
-                    found.append(f"probes.py: {name} says of the reference: {said}")
+                elif (symptom := value(function, draw)) is not None:
+                    problems.append(f"probes.py: {name} says of the reference: {symptom}")
             except Exception as error:  # noqa: BLE001 - whatever its author did
-                found.append(f"probes.py: {name} breaks: {type(error).__name__}: {error}")
-    return found
+                problems.append(f"probes.py: {name} breaks: {type(error).__name__}: {error}")
+    return problems
 
 
 def name_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
     """The mistake has to be called by its name, or by that of the entry it is like."""
-    wanted = entry.same_as or entry.id
-    found = [d for d in verdict.diagnoses if d.kind != v.EARLIER_WORK]
-    if len(found) == 1 and [cause.id for cause in found[0].causes] == [wanted]:
+    name = entry.same_as or entry.id
+    diagnoses = [d for d in verdict.diagnoses if d.kind != v.EARLIER_WORK]
+    if len(diagnoses) == 1 and [cause.id for cause in diagnoses[0].causes] == [name]:
         return []
-    undecided = [name for d in found for name in d.undecided]
+    undecided = [each for d in diagnoses for each in d.undecided]
     if undecided:
-        others = ", ".join(name for name in undecided if name != wanted)
+        rest = ", ".join(each for each in undecided if each != name)
         return [
-            f"no question tells {entry.id!r} from {others}; "
+            f"no question tells {entry.id!r} from {rest}; "
             "add a probe that does to probes.py, or declare one like the other"
         ]
-    told = [cause.id for d in found for cause in d.causes]
-    said = f"is called {', '.join(told)}" if told else "is not named"
-    return [f"the mistake {entry.id!r} {said}"]
+    causes = [cause.id for d in diagnoses for cause in d.causes]
+    fault = f"is called {', '.join(causes)}" if causes else "is not named"
+    return [f"the mistake {entry.id!r} {fault}"]
 
 
 def blame_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
-    """Nothing may be said against a harmless look-alike."""
-    said = [cause.id for d in verdict.diagnoses for cause in d.causes]
-    said += [words.symptom(symptom) for d in verdict.diagnoses for symptom in d.symptoms]
-    return [f"harmless {entry.id!r} is blamed: {text}" for text in said]
+    """A harmless look-alike may not be blamed for anything."""
+    blames = [cause.id for d in verdict.diagnoses for cause in d.causes]
+    blames += [words.symptom(symptom) for d in verdict.diagnoses for symptom in d.symptoms]
+    return [f"harmless {entry.id!r} is blamed: {text}" for text in blames]
 
 
 def _made(kata: Kata, source: str) -> Submission:

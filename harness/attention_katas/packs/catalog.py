@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import graphlib
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,11 +84,11 @@ class Catalog:
     def __getitem__(self, name: str) -> Kata:
         """The kata called `name`, however it is spelt. Raises NoSuchKata."""
         base = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
-        wanted = base.lower().removesuffix(".py").replace("_", "-").replace(" ", "-")
+        spelling = base.lower().removesuffix(".py").replace("_", "-").replace(" ", "-")
         for kata in self.katas:
-            if kata.name == wanted:
+            if kata.name == spelling:
                 return kata
-        near = difflib.get_close_matches(wanted, [kata.name for kata in self.katas], 1, 0.4)
+        near = difflib.get_close_matches(spelling, [kata.name for kata in self.katas], 1, 0.4)
         if near:
             message = f"there is no kata called {name!r}; did you mean {near[0]!r}?"
             raise NoSuchKata(message, near[0])
@@ -139,12 +139,12 @@ def load_catalog(selection: Selection | None = None) -> Catalog:
     Nothing else selects a pack: no environment variable, and no file of a workspace.
     """
     selection = selection or Selection()
-    shipped = read_pack(content_root() / "katas")
-    gathered = _Gathered()
+    shipped_pack = read_pack(content_root() / "katas")
+    gathering = _Gathering()
     for source in _sources(selection):
-        gathered.add(source, shipped)
-    katas = gathered.in_order()
-    return Catalog(selection, list(gathered.packs), katas, gathered.refusals)
+        gathering.add(source, shipped_pack)
+    katas = gathering.in_order()
+    return Catalog(selection, list(gathering.packs), katas, gathering.refusals)
 
 
 def _sources(selection: Selection) -> Iterator[_Source]:
@@ -156,7 +156,7 @@ def _sources(selection: Selection) -> Iterator[_Source]:
         yield _Source(str(folder), lambda folder=folder: folder, selected=True)  # type: ignore[misc]
 
 
-class _Gathered:
+class _Gathering:
     """Packs that fit together so far, in the order in which they came, and those that do not."""
 
     def __init__(self) -> None:
@@ -187,21 +187,20 @@ class _Gathered:
         return any(other.folder.resolve() == pack.folder.resolve() for other in self.packs)
 
     def _check(self, pack: Pack, katas: Sequence[Kata], shipped: Pack) -> None:
-        """Raises BadContent when a name of the pack is taken."""
-        for other in self.packs:
-            if other.name == pack.name:
-                raise BadContent(f"there is a pack {pack.name!r} already, in {other.folder}")
+        """Raises BadContent when a name of the pack is in use."""
+        for present in self.packs:
+            if present.name == pack.name:
+                raise BadContent(f"there is a pack {pack.name!r} already, in {present.folder}")
         if pack.ships and pack.folder.resolve() != shipped.folder.resolve():
             raise BadContent(f"{SHIPPED!r} is the name of the pack that ships")
-        taken = {name: kata for part in self.packs.values() for name, kata in _names_of(part)}
+        owners = {name: kata for part in self.packs.values() for name, kata in _names_of(part)}
         for name, kata in _names_of(katas):
-            if name in taken and taken[name] is not kata:
-                other_kata = taken[name]
+            if name in owners and owners[name] is not kata:
+                owner = owners[name]
                 raise BadContent(
-                    f"{name!r} of {kata.name} is also in {other_kata.name} of the pack "
-                    f"{other_kata.pack.name}"
+                    f"{name!r} of {kata.name} is also in {owner.name} of the pack {owner.pack.name}"
                 )
-            taken[name] = kata
+            owners[name] = kata
         for kata in katas if not pack.ships else ():
             why = names.trouble(kata.module)
             if why:
@@ -215,16 +214,31 @@ class _Gathered:
             if missing is not None:
                 self._refuse(*missing)
                 continue
-            graph = {name: katas[name].requires for name in sorted(katas)}
+            sorter = graphlib.TopologicalSorter(
+                {kata.name: kata.requires for kata in katas.values()}
+            )
             try:
-                ordered = list(graphlib.TopologicalSorter(graph).static_order())
+                sorter.prepare()
             except graphlib.CycleError as error:
                 circle = [katas[name] for name in error.args[1]]
                 last = max((kata.pack for kata in circle), key=list(self.packs).index)
                 chain = " -> ".join(kata.name for kata in reversed(circle))
                 self._refuse(last, f"katas require each other in a circle: {chain}")
                 continue
-            return [katas[name] for name in ordered]
+            return [katas[name] for name in self._sorted(sorter, katas)]
+
+    def _sorted(
+        self, sorter: graphlib.TopologicalSorter[str], katas: Mapping[str, Kata]
+    ) -> Iterator[str]:
+        """Names in the order of `sorter`; where it leaves a choice, of the earlier pack first."""
+        rank = {pack: number for number, pack in enumerate(self.packs)}
+        ready: list[tuple[int, str]] = []
+        while sorter.is_active():
+            ready += [(rank[katas[name].pack], name) for name in sorter.get_ready()]
+            first = min(ready)
+            ready.remove(first)
+            sorter.done(first[1])
+            yield first[1]
 
     def _refuse(self, pack: Pack, reason: str) -> None:
         del self.packs[pack]

@@ -63,6 +63,8 @@ def read_families(path: Path) -> tuple[Family, ...]:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return ()
+    except OSError as error:
+        raise BadContent(f"{path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
     for name, table in data.items():
@@ -75,24 +77,24 @@ def problems(table: Any) -> list[str]:
     """What is wrong with one family of a bans.toml."""
     if not isinstance(table, dict):
         return ["a family is a table"]
-    found = [f"unknown key {key!r}{near(key, KEYS)}" for key in table.keys() - KEYS.keys()]
+    messages = [f"unknown key {key!r}{near(key, KEYS)}" for key in table.keys() - KEYS.keys()]
     for key, kind in KEYS.items():
         if key not in table:
-            found.append(f"the key {key!r} is missing")
+            messages.append(f"the key {key!r} is missing")
         elif not isinstance(table[key], kind):
-            found.append(f"{key!r} must be a {kind.__name__}, not {table[key]!r}")
-    if found:
-        return sorted(found)
+            messages.append(f"{key!r} must be a {kind.__name__}, not {table[key]!r}")
+    if messages:
+        return sorted(messages)
     for key in ("operators", "python"):
         if not all(isinstance(entry, str) for entry in table[key]):
-            found.append(f"{key!r} must hold strings")
+            messages.append(f"{key!r} must hold strings")
     routes = table["routes"]
-    found += [f"unknown key 'routes.{key}'" for key in routes.keys() - set(ROUTES)]
+    messages += [f"unknown key 'routes.{key}'" for key in routes.keys() - set(ROUTES)]
     if not all(isinstance(text, str) for text in routes.values()):
-        found.append("routes must be strings, one route a line")
+        messages.append("routes must be strings, one route a line")
     elif not routes.get("short", "").strip():
-        found.append("'routes.short' is empty: nothing proves that the ban holds")
-    return sorted(found)
+        messages.append("'routes.short' is empty: nothing proves that the ban holds")
+    return sorted(messages)
 
 
 def near(name: str, names: Any) -> str:

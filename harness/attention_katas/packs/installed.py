@@ -13,29 +13,42 @@ from __future__ import annotations
 import importlib.machinery
 import re
 import sys
-from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attention_katas.errors import BadContent
 from attention_katas.packs.names import trusted_path
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "attention_katas.packs"
 VALUE = re.compile(r"(?P<module>\w+(?:\.\w+)*)\s*(?::\s*(?P<inside>\w+(?:\.\w+)*))?")
 
 
-def entry_points(group: str = GROUP) -> list[metadata.EntryPoint]:
+def entry_points(group: str = GROUP) -> list[EntryPoint]:
     """The entry points of a group, by name."""
-    found: dict[tuple[str, str], metadata.EntryPoint] = {}
-    for distribution in metadata.distributions(path=trusted_path()):
-        if group not in (distribution.read_text("entry_points.txt") or ""):
-            continue
-        for entry in distribution.entry_points:
-            if entry.group == group:
-                found.setdefault((entry.name, entry.value), entry)
-    return [found[key] for key in sorted(found)]
+    path = [entry for entry in trusted_path() if _declares(entry, group)]
+    if not path:
+        return []
+    from importlib import metadata  # takes longer than to look whether it is needed
+
+    entries = {
+        (entry.name, entry.value): entry
+        for distribution in metadata.distributions(path=path)
+        for entry in distribution.entry_points
+        if entry.group == group
+    }
+    return [entries[key] for key in sorted(entries)]
 
 
-def folder_of(entry: metadata.EntryPoint) -> Path:
+def _declares(folder: str, group: str) -> bool:
+    """Whether a distribution in a folder of sys.path has an entry point of the group."""
+    files = Path(folder).glob("*-info/entry_points.txt")
+    return any(group in file.read_text("utf-8", errors="replace") for file in files)
+
+
+def folder_of(entry: EntryPoint) -> Path:
     """The folder that an entry point names. Raises BadContent when it names none."""
     match = VALUE.fullmatch(entry.value)
     if match is None:

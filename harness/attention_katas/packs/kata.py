@@ -103,8 +103,8 @@ class Kata:
     @cached_property
     def missing(self) -> list[str]:
         """Files without which it cannot be judged, and which are not there."""
-        needed = (self.stub, self.tests, self.reference)
-        return [path.name for path in needed if not path.is_file()]
+        files = (self.stub, self.tests, self.reference)
+        return [path.name for path in files if not path.is_file()]
 
     @property
     def ready(self) -> bool:
@@ -155,12 +155,14 @@ def read_kata(path: Path, pack: Pack, families: Mapping[str, Family]) -> Kata:
     try:
         text = path.read_text(encoding="utf-8")
         data = tomllib.loads(text)
+    except OSError as error:
+        raise BadContent(f"{path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
     name = path.parent.name
-    found = name_problems(name) or problems(data)
-    if found:
-        raise BadContent(f"{path}: {'; '.join(found)}", "kata dev check")
+    messages = name_problems(name) or problems(data)
+    if messages:
+        raise BadContent(f"{path}: {'; '.join(messages)}", "kata dev check")
     for family in data["banned"]:
         if family not in families:
             line = _line_of("banned", text)
@@ -194,26 +196,26 @@ def _line_of(key: str, text: str) -> int:
 
 def problems(data: dict[str, Any]) -> list[str]:
     """What is wrong with the contents of a kata.toml, in words."""
-    found = []
+    messages = []
     for key in data.keys() - KEYS.keys():
-        found.append(f"unknown key {key!r}{near(key, KEYS)}")
+        messages.append(f"unknown key {key!r}{near(key, KEYS)}")
     for key in KEYS.keys() - data.keys() - OPTIONAL:
-        found.append(f"the key {key!r} is missing")
+        messages.append(f"the key {key!r} is missing")
     for key, kind in KEYS.items():
         if key in data and type(data[key]) is not kind:
-            found.append(f"{key!r} must be a {kind.__name__}, not {data[key]!r}")
+            messages.append(f"{key!r} must be a {kind.__name__}, not {data[key]!r}")
         elif kind is list and not all(isinstance(entry, str) for entry in data.get(key, [])):
-            found.append(f"{key!r} must hold strings, not {data[key]!r}")
-    if not found and data["format"] != FORMAT:
-        found.append(f"format {data['format']} is not known here; this version reads {FORMAT}")
-    if not found and data.get("status", READY) not in (READY, PLANNED):
-        found.append(f"'status' is {READY!r} or {PLANNED!r}, not {data['status']!r}")
-    if not found and not data["functions"]:
-        found.append("'functions' is empty")
-    for name in data["functions"] if not found else ():
+            messages.append(f"{key!r} must hold strings, not {data[key]!r}")
+    if not messages and data["format"] != FORMAT:
+        messages.append(f"format {data['format']} is not known here; this version reads {FORMAT}")
+    if not messages and data.get("status", READY) not in (READY, PLANNED):
+        messages.append(f"'status' is {READY!r} or {PLANNED!r}, not {data['status']!r}")
+    if not messages and not data["functions"]:
+        messages.append("'functions' is empty")
+    for name in data["functions"] if not messages else ():
         if not name.isidentifier() or keyword.iskeyword(name):
-            found.append(f"{name!r} in 'functions' is no name of a function")
-    return sorted(found)
+            messages.append(f"{name!r} in 'functions' is no name of a function")
+    return sorted(messages)
 
 
 def name_problems(name: str) -> list[str]:

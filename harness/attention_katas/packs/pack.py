@@ -127,9 +127,9 @@ def read_pack(folder: Path) -> Pack:
         raise BadContent(f"{path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
-    found = problems(data)
-    if found:
-        raise BadContent(f"{path}: {'; '.join(found)}", "kata dev check")
+    messages = problems(data)
+    if messages:
+        raise BadContent(f"{path}: {'; '.join(messages)}", "kata dev check")
     inside = folder / "reference"
     reference = inside if inside.is_dir() else folder.resolve().parent / "reference"
     families = read_families(folder / "shared" / "bans.toml")
@@ -138,14 +138,14 @@ def read_pack(folder: Path) -> Pack:
 
 def problems(data: dict[str, Any]) -> list[str]:
     """What is wrong with the contents of a pack.toml."""
-    found = [f"unknown key {key!r}{near(key, KEYS)}" for key in data.keys() - KEYS.keys()]
+    messages = [f"unknown key {key!r}{near(key, KEYS)}" for key in data.keys() - KEYS.keys()]
     for key, kind in KEYS.items():
         if key not in data:
-            found.append(f"the key {key!r} is missing")
+            messages.append(f"the key {key!r} is missing")
         elif type(data[key]) is not kind:
-            found.append(f"{key!r} must be a {kind.__name__}, not {data[key]!r}")
-    if not found and data["format"] != FORMAT:
-        found.append(f"format {data['format']} is not known here; this version reads {FORMAT}")
-    if not found and not NAME.fullmatch(data["name"]):
-        found.append(f"{data['name']!r} is no name: small letters, digits and single hyphens")
-    return sorted(found)
+            messages.append(f"{key!r} must be a {kind.__name__}, not {data[key]!r}")
+    if not messages and data["format"] != FORMAT:
+        messages.append(f"format {data['format']} is not known here; this version reads {FORMAT}")
+    if not messages and not NAME.fullmatch(data["name"]):
+        messages.append(f"{data['name']!r} is no name: small letters, digits and single hyphens")
+    return sorted(messages)

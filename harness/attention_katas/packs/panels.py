@@ -37,31 +37,31 @@ def files_of(kata: Kata, name: str) -> PanelFiles:
 
 def problems(kata: Kata) -> list[str]:
     """What is wrong with the `panels` of a kata."""
-    found = []
+    messages = []
     for name in kata.panels:
         if name in OURS:
             continue
         if not NAME.fullmatch(name):
-            found.append(f"kata.toml: {name!r} in 'panels' is no name: small letters and digits")
+            messages.append(f"kata.toml: {name!r} in 'panels' is no name: small letters and digits")
             continue
         files = files_of(kata, name)
         for path in (files.module, files.script):
             if not path.is_file():
-                found.append(
+                messages.append(
                     f"kata.toml: there is no panel {name!r}: neither one of ours "
                     f"({', '.join(OURS)}) nor lab/{path.name} of the pack"
                 )
                 break
-    return found
+    return messages
 
 
 def used(catalog: Catalog) -> tuple[list[str], list[PanelFiles]]:
     """Our pictures that the katas show in, in the page's order, and those of packs."""
-    wanted = {name for kata in catalog.ready for name in kata.panels}
+    names = {name for kata in catalog.ready for name in kata.panels}
     files = {
         name: files_of(kata, name)
         for kata in catalog.ready
         for name in kata.panels
         if name not in OURS and not problems(kata)
     }
-    return [name for name in OURS if name in wanted], list(files.values())
+    return [name for name in OURS if name in names], list(files.values())

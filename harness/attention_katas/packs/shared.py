@@ -54,12 +54,12 @@ def importable(path: Path) -> Iterator[None]:
 
 def _moved(old: str, new: str) -> dict[str, ModuleType]:
     """Rename a package and its modules in sys.modules; "" takes them out. Returns them."""
-    found = {name: sys.modules[name] for name in list(sys.modules) if _within(name, old)}
-    for name, module in found.items():
+    modules = {name: sys.modules[name] for name in list(sys.modules) if _within(name, old)}
+    for name, module in modules.items():
         del sys.modules[name]
         if new:
             sys.modules[new + name.removeprefix(old)] = module
-    return dict(found)
+    return dict(modules)
 
 
 def _within(name: str, package: str) -> bool:

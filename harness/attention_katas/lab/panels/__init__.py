@@ -58,12 +58,12 @@ class Panel:
 
 def panels_of(catalog: Catalog) -> list[Panel]:
     """The pictures that the katas of a catalog show in. Raises BadContent for a broken one."""
-    ours, brought = panels.used(catalog)
-    found = [Panel(name, "", OURS[name], name in SLOW) for name in ours]
-    return found + [_brought(files) for files in brought]
+    names, files = panels.used(catalog)
+    built_in = [Panel(name, "", OURS[name], name in SLOW) for name in names]
+    return built_in + [_of_pack(each) for each in files]
 
 
-def _brought(files: panels.PanelFiles) -> Panel:
+def _of_pack(files: panels.PanelFiles) -> Panel:
     """A picture of a pack: its module has `TITLE`, `answer`, and `SLOW` where that is so."""
     module = load_module(files.module)
     title, answer = getattr(module, "TITLE", None), getattr(module, "answer", None)
