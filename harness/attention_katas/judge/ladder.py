@@ -276,6 +276,17 @@ def pattern(tensor: torch.Tensor) -> torch.Tensor:
     return kinds
 
 
+def is_close(yours: torch.Tensor, expected: torch.Tensor, allowed: float) -> bool:
+    """Whether two tensors of any shapes are equal, as the judge compares them.
+
+    NaN and infinities have to be in the same places; the other entries as in `differences`.
+    """
+    if yours.shape != expected.shape or not torch.equal(pattern(yours), pattern(expected)):
+        return False
+    wrong, _ = differences(yours, expected, allowed)
+    return not bool(wrong.any())
+
+
 def differences(
     yours: torch.Tensor, expected: torch.Tensor, allowed: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
