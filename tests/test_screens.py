@@ -143,7 +143,7 @@ def test_digits_enough_to_tell_two_numbers_apart():
 
 
 def test_a_gradient_is_called_one():
-    assert one_cell(1.0, 2.0, of="gradient of x")[0][:4] == ["gradient", "of", "x,", "yours"]
+    assert one_cell(1.0, 2.0, gradient_of="x")[0][:4] == ["gradient", "of", "x,", "yours"]
 
 
 def test_one_factor_for_all_entries_is_said(submit):
