@@ -74,7 +74,7 @@ def test_a_mistake_is_called_by_its_name(submit, catalog):
     )
     assert "think What can you subtract from a whole row" in text
     assert "of your outputs; in softmax(x) for x" in text
-    assert "hint kata hint softmax --level 3  (Scores of a thousand)" in text
+    assert "hint kata hint softmax --level 3 (Scores of a thousand)" in text
     assert "sum 1.00" in text
 
 
