@@ -47,7 +47,9 @@ class Judge:
     def judge(self, submission, seed=None):
         if "x.exp().sum(0)" not in submission.source:
             return v.Verdict(submission.kata.name, v.PASSED)
-        cause = v.Cause("sums-over-rows", "sums along the wrong axis", "Which axis?", "Axes", 2)
+        cause = v.Cause(
+            "sums-over-rows", "sums along the wrong axis", "Which axis?", hint="Axes", level=2
+        )
         found = v.Diagnosis("softmax", v.MISTAKE, [cause])
         return v.Verdict(submission.kata.name, v.FAILED, diagnoses=[found])
 

@@ -32,7 +32,8 @@ LAYERS = [
     {"sandbox"},
     {"authoring", "devices"},
     {"packs"},
-    {"verdict", "errors"},
+    {"verdict"},
+    {"errors"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 

@@ -140,9 +140,8 @@ def test_another_convention_is_no_mistake(submit):
     assert (kind, ids) == (v.CONVENTION, ["bottom-right"])
     cause = verdict.diagnoses[0].causes[0]
     assert cause.question.endswith(".")  # what the contract says, no question
-    text = terminal.render([verdict], {"mask": verdict_kata(verdict)})
-    plain = " ".join(text.split())
-    assert "causal_mask follows another convention: it aligns the mask to the bottom right" in plain
+    text = " ".join(terminal.render([verdict], {"mask": verdict_kata(verdict)}).split())
+    assert "causal_mask follows another convention: it aligns the mask to the bottom right" in text
     assert "contract" in text
 
 

@@ -227,7 +227,7 @@ def test_an_exception_says_where(lab):
     with lab.line() as line:
         weights = ask(line, "lookup", **LOOKUP)["weights"]
     assert weights["state"] == "raised"
-    assert weights["kind"] == "AttributeError"
+    assert weights["exception"] == "AttributeError"
     assert weights["where"] == {
         "file": "softmax.py",
         "line": 2,
@@ -240,7 +240,7 @@ def test_a_file_that_does_not_parse_says_where(lab):
     with lab.line() as line:
         weights = ask(line, "lookup", **LOOKUP)["weights"]
     assert weights["state"] == "broken"
-    assert weights["kind"] == "SyntaxError"
+    assert weights["exception"] == "SyntaxError"
     assert weights["where"]["line"] == 1
 
 
@@ -272,7 +272,7 @@ def test_another_type_is_said_and_not_drawn(lab):
         answer = ask(line, "lookup", **LOOKUP)
         steps = ask(line, "width")["steps"]
     assert answer["weights"]["state"] == answer["scores"]["state"] == "dtype"
-    wanted = "softmax returned torch.bool, expected a floating-point tensor"
+    wanted = "returned torch.bool, expected a floating-point tensor"
     assert answer["weights"]["said"] == wanted
     assert answer["figures"]["yours"] is None
     assert steps["softmax"]["said"] == wanted

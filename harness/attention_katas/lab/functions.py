@@ -593,6 +593,7 @@ def _from_verdict(step: Step, verdict: v.Verdict) -> None:
         step.said = f"{step.function} is not written yet"
         return
     step.state = BROKEN
+    step.exception = verdict.raised.type if verdict.raised else ""
     step.where = verdict.raised.where if verdict.raised else None
 
 
