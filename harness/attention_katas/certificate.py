@@ -30,12 +30,12 @@ def write(folder: Path, verdicts: Sequence[v.Verdict], on: date) -> list[Path]:
 
 def markdown(verdicts: Sequence[v.Verdict], on: date) -> str:
     """A page to keep or to hand in. What it says can be checked again with the seeds in it."""
-    done = sum(verdict.outcome == v.PASSED for verdict in verdicts)
+    passes = sum(verdict.outcome == v.PASSED for verdict in verdicts)
     versions = ", ".join(f"{name} {value}" for name, value in verdicts[0].versions.items())
     lines = [
         "# Attention Katas: checkpoint",
         "",
-        f"{on.isoformat()}: {done} of {len(verdicts)} katas passed, judged again on fresh seeds.",
+        f"{on.isoformat()}: {passes} of {len(verdicts)} katas passed, judged again on fresh seeds.",
         "",
         "| kata | outcome | checks | device | seed | source |",
         "|---|---|---|---|---|---|",
@@ -47,6 +47,12 @@ def markdown(verdicts: Sequence[v.Verdict], on: date) -> str:
             f"| {verdict.kata} | {verdict.outcome} | {checks} | {verdict.device} "
             f"| {verdict.seed} | {source} |"
         )
-    held = next((each.restrictions for each in verdicts if each.restrictions), [])
-    lines += ["", f"Judged by {versions}.", "", f"Restrictions: {', '.join(held) or 'none'}.", ""]
+    restrictions = next((verdict.restrictions for verdict in verdicts if verdict.restrictions), [])
+    lines += [
+        "",
+        f"Judged by {versions}.",
+        "",
+        f"Restrictions: {', '.join(restrictions) or 'none'}.",
+        "",
+    ]
     return "\n".join(lines)

@@ -148,8 +148,8 @@ class NotebookSession:
         if self._live is not None:
             self._live.forget({file})
         katas = katas_of(self.catalog, self.space)
-        told = {"event": "saved", "generation": self.generation, "files": [file], "katas": katas}
-        self._tell(told)
+        message = {"event": "saved", "generation": self.generation, "files": [file], "katas": katas}
+        self._tell(message)
 
     def _tell(self, message: dict[str, Any]) -> None:
         for tell in list(self._tells):
@@ -159,9 +159,9 @@ class NotebookSession:
                 self.leave(tell)
 
     def close(self) -> None:
-        for each in (self._live, self._processes, self._service):
-            if each is not None:
-                each.close()
+        for part in (self._live, self._processes, self._service):
+            if part is not None:
+                part.close()
         self._live = self._processes = self._service = None
         self._folder.cleanup()
 

@@ -71,9 +71,9 @@ def list_katas() -> None:
         say(error.message, error.next_step)
         return
     out.katas(katas, states)
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
-    following = next_kata(katas, states)
+    following = next_kata(katas.ready, states)
     out.next_step(f"kata run {following.name}" if following else "kata checkpoint")
 
 
@@ -109,9 +109,9 @@ def show(name: str | None) -> None:
 
 def _next_name(katas: Catalog) -> str:
     """The kata that is meant when none is named: the next one, or the last."""
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
-    current = next_kata(katas, states_of(katas, workspace.find()))
+    current = next_kata(katas.ready, states_of(katas, workspace.find()))
     return current.name if current else katas.ready[-1].name
 
 

@@ -142,8 +142,8 @@ def run(
     )
     _print(verdicts, form, katas, space, str(file or ""))
     if strict and form == "text":
-        held = next((each.restrictions for each in verdicts if each.restrictions), [])
-        screen().line(f"locks: {', '.join(held) or 'none'}", "dim", indent=2)
+        restrictions = next((each.restrictions for each in verdicts if each.restrictions), [])
+        screen().line(f"locks: {', '.join(restrictions) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
 
 
@@ -209,10 +209,10 @@ def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
 
     judged = next((verdict for verdict in verdicts if verdict.restrictions), None)
     lacking = "\n".join(restrictions.missing(judged.restrictions)) if judged else ""
-    told = space.private / "missing-locks.txt"
+    note = space.private / "missing-locks.txt"
     with contextlib.suppress(OSError):
-        if lacking and (not told.exists() or told.read_text(encoding="utf-8") != lacking):
-            told.write_text(lacking, encoding="utf-8")
+        if lacking and (not note.exists() or note.read_text(encoding="utf-8") != lacking):
+            note.write_text(lacking, encoding="utf-8")
             say(
                 f"not locked in as on Linux; this system lacks: {', '.join(lacking.splitlines())}. "
                 "Judge only code that you would run anyway.",
@@ -236,8 +236,8 @@ def _print(
     out = screen()
     if len(verdicts) > 1:
         out.summary(verdicts)
-        waiting_for = [one for one in verdicts if one.outcome != v.PASSED]
-        verdicts = [one for one in waiting_for if one.outcome != v.NOT_STARTED][:1]
+        waiting_for = [verdict for verdict in verdicts if verdict.outcome != v.PASSED]
+        verdicts = [verdict for verdict in waiting_for if verdict.outcome != v.NOT_STARTED][:1]
         if not verdicts:
             out.next_step(f"kata run {waiting_for[0].kata}" if waiting_for else "kata checkpoint")
     for verdict in verdicts:
@@ -255,9 +255,9 @@ def _chosen(
         return katas.ready
     if names:
         return list(dict.fromkeys(katas[name] for name in names))
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
-    following = next_kata(katas, states_of(katas, space))
+    following = next_kata(katas.ready, states_of(katas, space))
     return [following] if following else []
 
 
@@ -265,11 +265,11 @@ def _following(katas: Catalog, kata: Kata, space: Workspace | None) -> str:
     """The command after a pass: the next kata that is not done."""
     if space is None:
         return ""
-    from attention_katas.render.terminal import next_kata
+    from attention_katas.packs.progress import next_kata
 
     with contextlib.suppress(ProgressUnavailable):
         states = states_of(katas, space)
-        following = next_kata(katas, states)
+        following = next_kata(katas.ready, states)
         if following is None:
             return "kata checkpoint"
         return f"kata {'run' if states[following.name].attempts else 'show'} {following.name}"
@@ -301,6 +301,6 @@ def checkpoint(ctx: click.Context, device: str, cold: bool) -> None:
     for path in certificate.write(space.root, verdicts, date.today()):
         out.line(f"{out.signs.passed} {os.path.relpath(path)}", indent=2)
     out.line()
-    missing = next((one for one in verdicts if one.outcome != v.PASSED), None)
+    missing = next((verdict for verdict in verdicts if verdict.outcome != v.PASSED), None)
     out.next_step(f"kata run {missing.kata}" if missing else "be proud of it")
     ctx.exit(v.exit_code(verdicts))

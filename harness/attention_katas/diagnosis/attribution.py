@@ -162,7 +162,7 @@ def _again(
     more: Sequence[probing.Question] = (),
 ) -> list[Call] | None:
     """The same questions, and more, put to another submission; None when not all get an answer."""
-    answered = []
+    calls_again = []
     with case.listen(submission) as follow_up:
         if follow_up is None:
             return None
@@ -170,12 +170,12 @@ def _again(
             differentiate = call.upstream is not None
             question = probing.Question(call.args, call.kwargs, call.tolerance, differentiate)
             try:
-                answered.append(follow_up.ask(call.function, question, call.on_fake_device))
+                calls_again.append(follow_up.ask(call.function, question, call.on_fake_device))
             except NoAnswer:
                 return None
         for question in more:
             try:
-                answered.append(follow_up.ask(calls[0].function, question))
+                calls_again.append(follow_up.ask(calls[0].function, question))
             except NoAnswer:
                 return None
-    return answered
+    return calls_again

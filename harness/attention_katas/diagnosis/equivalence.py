@@ -1,7 +1,7 @@
 """What a function does with a question, in every way that a caller can see.
 
 A question is a recorded `Call`. The learner's behaviour was recorded with it; that of a known
-mistake, or of the reference, is found out here, in this process: they are our own functions.
+mistake, or of the reference, is observed here, in this process: they are our own functions.
 """
 
 from __future__ import annotations
@@ -30,14 +30,19 @@ GRADIENTS_CLOSE = {torch.float64: 1e-5, torch.float32: 1e-3}
 class Behaviour:
     """What came of one call.
 
-    refused: what it raised was a ValueError, as a contract may ask for; said: its message.
-    mismatch: two devices met. away: the answer lives where the inputs claimed to. changed:
-    positions of the tensors that were written into.
+    raised: an exception.
+    refused: it was a ValueError, as a contract may ask for.
+    message: the text of the exception.
+    mismatch: tensors of two devices met.
+    answer: the tensor that was returned.
+    away: the answer is on the pretended device of the inputs.
+    changed: positions of the tensors that were written into.
+    gradients: of the inputs, in their shapes.
     """
 
     raised: bool = False
     refused: bool = False
-    said: str = ""
+    message: str = ""
     mismatch: bool = False
     answer: torch.Tensor | None = None
     away: bool = False
@@ -50,7 +55,7 @@ def recorded(call: Call) -> Behaviour:
     return Behaviour(
         raised=call.raised is not None,
         refused="ValueError" in call.kinds,
-        said=call.raised.message if call.raised is not None else "",
+        message=call.raised.message if call.raised is not None else "",
         mismatch=call.raised is not None and call.raised.type == "DeviceMismatch",
         answer=call.answer,
         away=call.output_device == "elsewhere",
@@ -65,32 +70,32 @@ def observed(function: Callable[..., Any], call: Call) -> Behaviour:
         return _observed_elsewhere(function, call)
     differentiate = call.upstream is not None
     leaves: list[torch.Tensor] = []
-    given: list[tuple[torch.Tensor, torch.Tensor]] = []
+    inputs: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def place(tensor: torch.Tensor) -> torch.Tensor:
         placed = copy_of(tensor)
         if tensor.requires_grad and differentiate:
             leaves.append(placed.requires_grad_())
             placed = placed.clone()
-        given.append((tensor, placed))
+        inputs.append((tensor, placed))
         return placed
 
     try:
         with torch.enable_grad() if differentiate else torch.no_grad():
             returned = function(*mapped(positional(function, call), place))
     except Exception as error:  # noqa: BLE001 - a mistake may raise whatever it likes
-        return Behaviour(raised=True, refused=isinstance(error, ValueError), said=str(error))
+        return Behaviour(raised=True, refused=isinstance(error, ValueError), message=str(error))
     if not isinstance(returned, torch.Tensor):
         return Behaviour(raised=True)
-    found = Behaviour(answer=returned.detach())
+    behaviour = Behaviour(answer=returned.detach())
     if differentiate:
-        found.gradients = _gradients(returned, leaves, call)
-        if found.gradients is None:
+        behaviour.gradients = _gradients(returned, leaves, call)
+        if behaviour.gradients is None:
             return Behaviour(raised=True)
-    found.changed = frozenset(
-        place for place, (before, after) in enumerate(given) if _differ(before, after)
+    behaviour.changed = frozenset(
+        place for place, (before, after) in enumerate(inputs) if _differ(before, after)
     )
-    return found
+    return behaviour
 
 
 def _gradients(
@@ -104,7 +109,7 @@ def _gradients(
     loss = (returned * call.upstream.to(returned.dtype)).sum()
     try:
         return list(torch.autograd.grad(loss, leaves, allow_unused=True))
-    except RuntimeError:  # something on the way back was overwritten
+    except RuntimeError:  # something that the backward pass needs was overwritten
         return None
 
 
@@ -154,18 +159,21 @@ def alike(one: Behaviour, other: Behaviour, call: Call) -> bool:
 
 def same_complaint(one: Behaviour, other: Behaviour) -> bool:
     """Two exceptions speak of the same sizes, in whatever order: the same thing went wrong."""
-    return sorted(re.findall(r"\d+", one.said)) == sorted(re.findall(r"\d+", other.said))
+    return sorted(re.findall(r"\d+", one.message)) == sorted(re.findall(r"\d+", other.message))
 
 
 def same_answer(one: torch.Tensor, other: torch.Tensor, tolerance: float | None) -> bool:
-    """Equal in dtype and shape, and close in every entry."""
+    """Equal in dtype and shape, and close in every entry.
+
+    Entries of weights, `(..., T_q, T_k)`, may differ in how NaN spreads within a row.
+    """
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     if not one.is_floating_point():
         return torch.equal(one, other)
     allowed = max(CLOSE.get(one.dtype, 0.0), tolerance or 0.0)
-    mine, theirs = one.detach().double(), other.detach().double()
-    odd, odder = ~mine.isfinite(), ~theirs.isfinite()
+    first, second = one.detach().double(), other.detach().double()
+    odd, odder = ~first.isfinite(), ~second.isfinite()
     if odd.any() or odder.any():
         if not (odd.any() and odder.any()):
             return False
@@ -175,8 +183,8 @@ def same_answer(one: torch.Tensor, other: torch.Tensor, tolerance: float | None)
         if bool((rows != (odder.any(-1) if odder.dim() else odder)).any()):
             return False
         whole = ~rows.unsqueeze(-1).expand_as(odd) if odd.dim() else ~rows
-        mine, theirs = mine[whole], theirs[whole]
-    return bool(((mine - theirs).abs() <= allowed + allowed * theirs.abs()).all())
+        first, second = first[whole], second[whole]
+    return bool(((first - second).abs() <= allowed + allowed * second.abs()).all())
 
 
 def _same_gradients(
@@ -185,22 +193,22 @@ def _same_gradients(
     dtype: torch.dtype,
     tolerance: float | None,
 ) -> bool:
-    """Close beside the largest of them; None is zero."""
+    """Close, measured against the largest of them; None is zero."""
     largest = max((_largest(g) for g in [*one, *other] if g is not None), default=0.0)
     allowed = max(GRADIENTS_CLOSE.get(dtype, 1e-3), tolerance or 0.0) * max(1.0, largest)
-    for mine, theirs in zip(one, other, strict=False):
-        if mine is None and theirs is None:
+    for first, second in zip(one, other, strict=False):
+        if first is None and second is None:
             continue
-        present = mine if mine is not None else theirs
+        present = first if first is not None else second
         assert present is not None
-        a = torch.zeros_like(present) if mine is None else mine
-        b = torch.zeros_like(present) if theirs is None else theirs
+        a = torch.zeros_like(present) if first is None else first
+        b = torch.zeros_like(present) if second is None else second
         if a.shape != b.shape:
             return False
-        broken = pattern(a) != 0, pattern(b) != 0
-        if bool(broken[0].any()) != bool(broken[1].any()):
+        lost_a, lost_b = pattern(a) != 0, pattern(b) != 0
+        if bool(lost_a.any()) != bool(lost_b.any()):
             return False
-        whole = ~(broken[0] | broken[1])
+        whole = ~(lost_a | lost_b)
         if not bool(((a.double() - b.double())[whole].abs() <= allowed).all()):
             return False
     return True

@@ -71,10 +71,10 @@ def _product(left: s.Size, right: s.Size) -> s.Symptom | None:
 
 
 def _batched(match: re.Match[str], named: Named) -> s.Symptom | None:
-    batch, inner, other_batch, other = map(int, match.groups())
-    if batch != other_batch:
-        return s.BatchSizesDiffer(batch, other_batch)
-    return _product(named(inner), named(other))
+    left, inner, right, rows = map(int, match.groups())
+    if left != right:
+        return s.BatchSizesDiffer(left, right)
+    return _product(named(inner), named(rows))
 
 
 def _shape(match: re.Match[str], named: Named) -> s.Symptom:

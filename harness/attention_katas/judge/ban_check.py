@@ -139,14 +139,14 @@ def check_once(workers: Workers, bans: tuple[Family, ...], record: Path) -> None
     families = hashlib.sha256(repr(bans).encode()).hexdigest()[:12]
     key = f"{metadata.version('torch')} {platform.python_version()} {__version__} {families}"
     try:
-        held = json.loads(record.read_text(encoding="utf-8"))
+        keys = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        held = []
-    if key in held:
+        keys = []
+    if key in keys:
         return
     check(workers, bans, SHORT, FULL, SLOW)
     try:
         record.parent.mkdir(parents=True, exist_ok=True)
-        record.write_text(json.dumps([*held[-20:], key]), encoding="utf-8")
+        record.write_text(json.dumps([*keys[-20:], key]), encoding="utf-8")
     except OSError:
         return  # it is tried again next time

@@ -198,9 +198,9 @@ class HiddenTests:
                 self.current().failed += self.conversation.calls[-1:]
                 self.current().recorded_calls.append(self.conversation.calls)
                 self.conversation.calls = []
-            given: dict[str, Any] = dict(pyfuncitem.funcargs)
-            _generator(self.current(), pyfuncitem.name, given.get("generator"))
-            pyfuncitem.obj(**{name: given[name] for name in pyfuncitem._fixtureinfo.argnames})
+            arguments: dict[str, Any] = dict(pyfuncitem.funcargs)
+            _generator(self.current(), pyfuncitem.name, arguments.get("generator"))
+            pyfuncitem.obj(**{name: arguments[name] for name in pyfuncitem._fixtureinfo.argnames})
             message = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise failures.CheckFailed(reasons.TestRaised(message), "values") from error
 

@@ -361,9 +361,9 @@ def _wrong_definition(submission: Submission, reply: dict[str, Any]) -> reasons.
     for name in kata.functions:
         kind = kinds.get(name)
         if kind == "missing":
-            defined = names[:200] if isinstance(names, list) else []
+            definitions = names[:200] if isinstance(names, list) else []
             near = difflib.get_close_matches(
-                name, [each[:100] for each in defined if isinstance(each, str)], 1
+                name, [text[:100] for text in definitions if isinstance(text, str)], 1
             )
             empty = not submission.source.strip()
             return reasons.FunctionMissing(kata.file, name, near[0] if near else "", empty)

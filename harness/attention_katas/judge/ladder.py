@@ -105,16 +105,16 @@ class Agree:
         inputs = _floats(asked)
         names = [n for n, t in zip(climb.names, tensors_in(asked), strict=False) if t.requires_grad]
         if not answer.requires_grad:
-            yours: tuple[torch.Tensor | None, ...] = (None,) * len(inputs)
+            arriving: tuple[torch.Tensor | None, ...] = (None,) * len(inputs)
         else:
             # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second.
             loss = (answer * upstream.to(answer.dtype)).sum()
-            yours = torch.autograd.grad(loss, inputs, allow_unused=True)
+            arriving = torch.autograd.grad(loss, inputs, allow_unused=True)
         right = torch.autograd.grad((truth * upstream).sum(), self._leaves, allow_unused=True)
         largest = max(
             (float(g.abs().max()) for g in right if g is not None and g.numel()), default=0
         )
-        for position, (actual, gradient) in enumerate(zip(yours, right, strict=True)):
+        for position, (actual, gradient) in enumerate(zip(arriving, right, strict=True)):
             name = names[position] if position < len(names) else f"input {position}"
             target = torch.zeros_like(self._leaves[position]) if gradient is None else gradient
             allowed = self._device.gradient_tolerance(answer.dtype)
@@ -139,36 +139,36 @@ class Climb:
     def shape(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
         """Both tensors have one shape."""
         if answer.shape != expected.shape:
-            yours, target = excerpt.shape_text(answer), excerpt.shape_text(expected)
+            actual, target = excerpt.shape_text(answer), excerpt.shape_text(expected)
             reason = reasons.WrongShape(tuple(answer.shape), tuple(expected.shape))
-            self.fail("shape", reason, returned=yours, expected_type=target)
+            self.fail("shape", reason, returned=actual, expected_type=target)
 
     def dtype(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
         """Both tensors, of any shape, have one dtype."""
         if answer.dtype != expected.dtype:
-            yours, target = excerpt.dtype_name(answer), excerpt.dtype_name(expected)
-            reason = reasons.WrongDtype(yours, target, expected.is_floating_point())
-            self.fail("dtype", reason, returned=yours, expected_type=target)
+            actual, target = excerpt.dtype_name(answer), excerpt.dtype_name(expected)
+            reason = reasons.WrongDtype(actual, target, expected.is_floating_point())
+            self.fail("dtype", reason, returned=actual, expected_type=target)
 
     def device(self, answer: torch.Tensor, expected: str) -> None:
         """The answer, of any shape, is on the device `expected`."""
-        yours = (self.call.output_device if self.call else str(answer.device)).partition(":")[0]
-        if yours != expected:
-            reason = reasons.WrongDevice(yours, expected)
-            self.fail("device", reason, returned=yours, expected_type=expected)
+        actual = (self.call.output_device if self.call else str(answer.device)).partition(":")[0]
+        if actual != expected:
+            reason = reasons.WrongDevice(actual, expected)
+            self.fail("device", reason, returned=actual, expected_type=expected)
 
     def finite(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
         """NaN and inf stand exactly where they should. Both tensors have one shape."""
         if not answer.is_floating_point() or (_all_finite(answer) and _all_finite(expected)):
             return
-        yours = pattern(answer)
-        wrong = yours != pattern(expected)
+        actual = pattern(answer)
+        wrong = actual != pattern(expected)
         if not wrong.any():
             return
         at = torch.nonzero(wrong)[0].tolist()
-        alike = yours == yours[tuple(at)]
+        alike = actual == actual[tuple(at)]
         reason = reasons.NotFinite(
-            kind=KINDS[int(yours[tuple(at)])],
+            kind=KINDS[int(actual[tuple(at)])],
             count=int((wrong & alike).sum()),
             total=wrong.numel(),
             at=tuple(at),
@@ -209,10 +209,11 @@ class Climb:
         allowed: float | None,
         scale: float,
     ) -> None:
-        """The gradient of one input, of its shape; without `allowed` it only has to arrive.
+        """The gradient of one input, in the shape of the input.
 
-        Measured against `scale`, the largest entry of all gradients: they are sums, in which small
-        ones drown, and some cancel to nothing but rounding.
+        allowed: the tolerance; None when the gradient only has to arrive.
+        scale: the largest entry of all gradients. They are sums, in which small ones drown, and
+            some cancel to nothing but rounding.
         """
         if yours is None:
             # The true gradient of some inputs is zero up to rounding; None is right there.
@@ -273,6 +274,17 @@ def pattern(tensor: torch.Tensor) -> torch.Tensor:
     kinds[torch.isposinf(tensor)] = 2
     kinds[torch.isneginf(tensor)] = 3
     return kinds
+
+
+def is_close(yours: torch.Tensor, expected: torch.Tensor, allowed: float) -> bool:
+    """Whether two tensors of any shapes are equal, as the judge compares them.
+
+    NaN and infinities have to be in the same places; the other entries as in `differences`.
+    """
+    if yours.shape != expected.shape or not torch.equal(pattern(yours), pattern(expected)):
+        return False
+    wrong, _ = differences(yours, expected, allowed)
+    return not bool(wrong.any())
 
 
 def differences(

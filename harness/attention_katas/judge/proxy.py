@@ -1,8 +1,8 @@
-"""One check's conversation with the learner's code.
+"""The learner's functions as seen from a check: each call goes to a sandbox worker.
 
 `Solution` looks like a module with the learner's functions. Calling one sends the inputs to the
-learner process and gives back an ordinary tensor that is tied into autograd: `.backward()` and
-`torch.autograd.gradcheck` ask the learner process for its gradients.
+worker and returns an ordinary tensor that is tied into autograd: `.backward()` and
+`torch.autograd.gradcheck` ask the worker for its gradients.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Call:
 
     function, args, kwargs: the question.
     text: the call as a learner would write it.
-    given: name and value of each input.
+    arguments: name and value of each input.
     names: of all tensors among the inputs, in the order in which they are sent.
     answer: the tensor that came back.
     output_device: where that tensor was.
@@ -53,7 +53,7 @@ class Call:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     text: str
-    given: list[tuple[str, Any]]
+    arguments: list[tuple[str, Any]]
     names: list[str]
     answer: torch.Tensor | None = None
     output_device: str = ""
@@ -71,7 +71,9 @@ class Call:
     def inputs(self) -> list[str]:
         """The tensors among the inputs, in words."""
         return [
-            f"{name} {excerpt.describe(value)}" for name, value in self.given if tensors_in(value)
+            f"{name} {excerpt.describe(value)}"
+            for name, value in self.arguments
+            if tensors_in(value)
         ]
 
     def evidence(self, **more: Any) -> Evidence:
@@ -106,7 +108,7 @@ class Proxy:
 
 
 class RemoteSolution:
-    """Calls to one learner process, for the length of one check."""
+    """Calls to one sandbox worker, for the length of one check."""
 
     def __init__(
         self,
@@ -187,7 +189,10 @@ class RemoteSolution:
     def gradients(
         self, number: int, call: Call, upstream: torch.Tensor
     ) -> list[torch.Tensor | None]:
-        """The gradients that the learner's code sends back to the inputs of call `number`."""
+        """The gradients that the learner's backward pass sends to the inputs of call `number`.
+
+        upstream: the gradient at the answer, in its shape; each gradient has that of its input.
+        """
         tensors: wire.Tensors = {}
         call.upstream = upstream.detach().clone()
         request = {"do": "backward", "id": number, "upstream": wire.pack([upstream], tensors)}
@@ -200,9 +205,9 @@ class RemoteSolution:
         specs = reply.get("gradients")
         if not isinstance(specs, list):
             raise failures.Crashed(reasons.BadReply("backward"), "gradients")
-        found = [None if spec is None else self._tensor(spec, sent) for spec in specs]
-        call.gradients = found
-        return found
+        gradients = [None if spec is None else self._tensor(spec, sent) for spec in specs]
+        call.gradients = gradients
+        return gradients
 
     def _may_call(self, function: str) -> None:
         if function in self.submission.unwritten[self.submission.kata.module]:
@@ -211,7 +216,7 @@ class RemoteSolution:
             raise failures.NotReached(reasons.HungBefore(function))
 
     def _note(self, call: Call, reply: wire.Message, sent: wire.Tensors) -> None:
-        """Keep what came back, checking that it is what a learner process can say."""
+        """Keep what came back, checking that it is what a worker can send."""
         if "odd" in reply:
             raise _not_a_tensor(call, str(reply["odd"])[:100], str(reply.get("repr", ""))[:100])
         call.answer = self._tensor(reply.get("returned"), sent)
@@ -246,14 +251,14 @@ class RemoteSolution:
     def _ask(
         self, request: dict[str, Any], tensors: wire.Tensors, seconds: float, call: Call | None
     ) -> tuple[wire.Message, wire.Tensors]:
-        left = self.until - time.monotonic()
+        remaining = self.until - time.monotonic()
         try:
-            if left <= 0:
+            if remaining <= 0:
                 raise WorkerTimedOut(0.0)
-            reply, sent = self.worker.ask(request, tensors, seconds=min(seconds, left))
+            reply, sent = self.worker.ask(request, tensors, seconds=min(seconds, remaining))
         except WorkerTimedOut as error:
             self._lose(call)
-            if left < seconds:
+            if remaining < seconds:
                 whole = reasons.KataTimedOut(self.worker.limits.kata_seconds)
                 raise failures.TimedOut(whole, "answered", _evidence_of(call)) from None
             if call is not None:
@@ -317,18 +322,18 @@ class RemoteSolution:
 
 def described(reference: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     """A call in words: `softmax(x, dim=0)`, and each tensor of it with its name."""
-    given = [*zip(_parameters(reference), args, strict=False), *kwargs.items()]
-    shown = []
-    for position, (name, value) in enumerate(given):
+    arguments = [*zip(_parameters(reference), args, strict=False), *kwargs.items()]
+    parts = []
+    for position, (name, value) in enumerate(arguments):
         text = name if tensors_in(value) else repr(value)
-        shown.append(text if position < len(args) else f"{name}={text}")
+        parts.append(text if position < len(args) else f"{name}={text}")
     return Call(
         function=reference.__name__,
         args=args,
         kwargs=kwargs,
-        text=f"{reference.__name__}({', '.join(shown)})",
-        given=given,
-        names=[label for name, value in given for label in _labels(name, value)],
+        text=f"{reference.__name__}({', '.join(parts)})",
+        arguments=arguments,
+        names=[label for name, value in arguments for label in _labels(name, value)],
     )
 
 
@@ -345,7 +350,7 @@ def _labels(name: str, value: Any) -> list[str]:
 
 
 class _Link(torch.autograd.Function):
-    """Ties an answer into autograd; its backward asks the learner process."""
+    """Ties an answer into autograd; its backward asks the sandbox worker."""
 
     @staticmethod
     def forward(
@@ -370,7 +375,7 @@ def _evidence_of(call: Call | None) -> Evidence | None:
 
 
 def exception(data: dict[str, Any], submission: Submission) -> Raised:
-    """An exception from the learner process, with the lines of source that belong to it."""
+    """An exception from the sandbox worker, with the lines of source that belong to it."""
     entries, trace = data.get("frames"), []
     for entry in entries[-MOST_FRAMES:] if isinstance(entries, list) else ():
         if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[1], int)):
@@ -394,7 +399,7 @@ def _not_a_tensor(call: Call, kind: str, shown: str) -> failures.CheckFailed:
 
 
 def mapped(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """`value` with every tensor in it replaced."""
+    """`value` with every tensor in it, of any shape, replaced."""
     if isinstance(value, torch.Tensor):
         return change(value)
     if isinstance(value, dict):
@@ -410,7 +415,7 @@ def copied(value: Any) -> Any:
 
 
 def copy_of(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy without history, with the strides of the original."""
+    """A copy without history, with the shape and the strides of the original."""
     copy = torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype)
     return copy.copy_(tensor.detach())
 

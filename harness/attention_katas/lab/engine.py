@@ -80,18 +80,22 @@ def answer(
     live: LiveFunctions, panels: dict[str, Answer], request: dict[str, Any]
 ) -> dict[str, Any]:
     """The answer to one request; in words, when it cannot be answered."""
-    panel, asked, number = request.get("panel"), request.get("ask", {}), request.get("id")
-    told = {"event": "answer", "panel": str(panel)[:40], "id": number if numbered(number) else None}
+    panel, question, number = request.get("panel"), request.get("ask", {}), request.get("id")
+    reply = {
+        "event": "answer",
+        "panel": str(panel)[:40],
+        "id": number if numbered(number) else None,
+    }
     try:
         if not isinstance(panel, str) or panel not in panels:
             raise Unclear(f"there is no panel {str(panel)[:40]!r}")
-        if not isinstance(asked, dict):
+        if not isinstance(question, dict):
             raise Unclear("that is no request")
-        return {**told, **panels[panel](live, asked)}
+        return {**reply, **panels[panel](live, question)}
     except Unclear as error:
-        return {**told, "unclear": str(error)}
+        return {**reply, "unclear": str(error)}
     except KataError as error:
-        return {**told, "unclear": error.message}
+        return {**reply, "unclear": error.message}
     except Exception as error:  # noqa: BLE001
         # Ours. The next drag is to be answered all the same.
-        return {**told, "unclear": f"a fault of this program: {type(error).__name__}: {error}"}
+        return {**reply, "unclear": f"a fault of this program: {type(error).__name__}: {error}"}

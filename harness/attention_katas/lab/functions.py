@@ -28,7 +28,7 @@ from attention_katas.judge.proxy import Call, RemoteSolution
 from attention_katas.lab import json_numbers
 from attention_katas.packs.catalog import Catalog, Kata, load_catalog
 from attention_katas.packs.families import Family
-from attention_katas.packs.precheck import read_submission
+from attention_katas.packs.precheck import files_read, read_submission
 from attention_katas.packs.submission import Submission
 from attention_katas.packs.workspace import Workspace
 from attention_katas.sandbox.limits import Limits
@@ -283,11 +283,7 @@ class LiveFunctions:
     def forget(self, names: set[str]) -> None:
         """These files have changed: whatever came from them is to be loaded again."""
         for name, seat in list(self._seats.items()):
-            mine = {self.catalog[name].file}
-            if isinstance(seat.found, Submission):
-                modules = seat.found.sources.keys() | seat.found.absent.keys()
-                mine |= {f"{module}.py" for module in modules}
-            if mine & names:
+            if files_read(self.catalog[name], seat.found) & names:
                 self._leave(seat)
                 del self._seats[name]
 

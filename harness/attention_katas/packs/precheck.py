@@ -31,9 +31,9 @@ def read_submission(
     return attempt(kata, lambda: submission(catalog, kata, path), shown)
 
 
-def files_read(kata: Kata, reading: Submission | v.Verdict) -> set[str]:
+def files_read(kata: Kata, reading: Submission | v.Verdict | None) -> set[str]:
     """Names of the files that the verdict on what `read_submission` returned depends on."""
-    if isinstance(reading, v.Verdict):
+    if not isinstance(reading, Submission):
         return {kata.file}
     imported = reading.sources.keys() | reading.absent.keys()
     return {kata.file} | {f"{module}.py" for module in imported}

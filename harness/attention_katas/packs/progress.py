@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from attention_katas.errors import ProgressUnavailable
 from attention_katas.packs.catalog import Catalog
+from attention_katas.packs.kata import Kata
 from attention_katas.packs.submission import Unreadable, submission
 from attention_katas.verdict import data as v
 
@@ -260,3 +261,8 @@ def _state(db: sqlite3.Connection, kata: str, kata_version: str, source_hash: st
 
 def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def next_kata(katas: Iterable[Kata], states: Mapping[str, State]) -> Kata | None:
+    """The first of some katas that is not done; None when all are."""
+    return next((k for k in katas if k.name not in states or states[k.name].name != DONE), None)

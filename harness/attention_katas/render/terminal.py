@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from attention_katas.packs.catalog import Catalog, Kata
-from attention_katas.packs.progress import DONE, STALE, State
+from attention_katas.packs.progress import DONE, STALE, State, next_kata
 from attention_katas.render import glyphs as signs
 from attention_katas.render.heat import side_by_side
 from attention_katas.verdict import data as v
@@ -272,7 +272,7 @@ class Screen:
         self.line()
         self.line(f"{done} of {len(catalog.ready)} done" if states else "the katas", "bold")
         self.line()
-        current = next_kata(catalog, states)
+        current = next_kata(catalog.ready, states) if states else None
         widest = max(len(kata.name) for kata in catalog.katas)
         for kata in catalog.katas:
             state = states.get(kata.name)
@@ -309,12 +309,6 @@ class Screen:
             count = f"  {verdict.passed} of {verdict.total} checks" if verdict.total else ""
             self.item(sign, style, f"{verdict.kata.ljust(widest)}  {verdict.outcome}{count}")
         self.line()
-
-
-def next_kata(catalog: Catalog, states: dict[str, State]) -> Kata | None:
-    """The first kata that is not done, in order."""
-    waiting = (kata for kata in catalog.ready if states[kata.name].name != DONE)
-    return next(waiting, None) if states else None
 
 
 def paragraphs(markdown: str) -> str:

@@ -1,7 +1,7 @@
-"""The line between the judge and one learner process: frames both ways, and what the code prints.
+"""The line between the judge and one sandbox worker: frames both ways, and what the code prints.
 
-`PolledLine` waits for both with poll(), in the thread that asks: no thread of its own has to be
-started for each of the many processes of a run, and no answer changes hands. `ThreadedLine` is for
+`SocketChannel` waits for both with poll(), in the thread that asks: no thread of its own has to be
+started for each of the many processes of a run, and no answer changes hands. `PipeChannel` is for
 pipes on systems where those cannot be polled.
 """
 
@@ -33,7 +33,7 @@ class Flooded(Exception):
 
 
 class Channel(Protocol):
-    """What a learner process needs of its line. Whoever gets Flooded ends the process."""
+    """What a sandbox worker needs of its line. Whoever gets Flooded ends the process."""
 
     def send(self, frame: bytes) -> None:
         """Raises OSError when nobody takes it."""
@@ -62,8 +62,8 @@ class Printed:
         return self._size > self._limits.output_bytes
 
     def take(self) -> bytes:
-        kept, self._kept = bytes(self._kept), bytearray()
-        return kept
+        printed, self._kept = bytes(self._kept), bytearray()
+        return printed
 
 
 class SocketChannel:
@@ -93,21 +93,21 @@ class SocketChannel:
         until = time.monotonic() + seconds
         while True:
             try:
-                found = frames.split(self._buffer)
+                parts = frames.split(self._buffer)
             except frames.BadFrame as error:
                 return error
-            if found is not None:
-                head, body, size = found
+            if parts is not None:
+                head, body, size = parts
                 if len(self._buffer) > size:
                     return frames.BadFrame(UNASKED)
                 self._buffer = bytearray()
                 return head, body
             if self._line.fileno() not in self._open:
                 return None
-            left = until - time.monotonic()
-            if left <= 0:
+            seconds_left = until - time.monotonic()
+            if seconds_left <= 0:
                 raise TimeoutError
-            self._look(left)
+            self._look(seconds_left)
 
     def _look(self, seconds: float) -> None:
         """Wait until something comes, and take it."""
@@ -147,8 +147,8 @@ class SocketChannel:
         poll.register(self._output, select.POLLIN)
         with contextlib.suppress(Flooded):
             while self._output in self._open:
-                left = max(until - time.monotonic(), 0.0)
-                if not poll.poll(left * 1000) or not self._take_output():
+                seconds_left = max(until - time.monotonic(), 0.0)
+                if not poll.poll(seconds_left * 1000) or not self._take_output():
                     break
         return self._printed.take()
 
@@ -189,12 +189,12 @@ class PipeChannel:
 
     def receive(self, seconds: float) -> Frame:
         try:
-            found = self._frames.get(timeout=seconds)
+            frame = self._frames.get(timeout=seconds)
         except queue.Empty:
             raise TimeoutError from None
-        if isinstance(found, Flooded):
-            raise found
-        return found  # type: ignore[no-any-return]
+        if isinstance(frame, Flooded):
+            raise frame
+        return frame  # type: ignore[no-any-return]
 
     def printed(self, ended: bool) -> bytes:
         if ended:

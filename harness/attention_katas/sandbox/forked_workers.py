@@ -1,4 +1,4 @@
-"""A zygote, and forks of it made ahead of need: every check gets a process of its own."""
+"""A fork server, and workers forked ahead of need: every check gets a process of its own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REPLY_SECONDS = 30.0
 
 
 class ForkedWorkers:
-    """A zygote, and forks of it made ahead: every check gets a process of its own."""
+    """A fork server, and workers forked ahead: every check gets a process of its own."""
 
     def __init__(self, hidden: Sequence[Path], limits: Limits, device: str = "cpu") -> None:
         self.hidden, self.limits, self.device = hidden, limits, device
@@ -43,14 +43,14 @@ class ForkedWorkers:
         self._start()
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        started = command(str(theirs.fileno()), self.hidden, self.limits, self.device)
-        self._control = ours
-        # In memory: a full disk must not keep anybody from a verdict. Closed with the zygote.
+        control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        arguments = command(str(far_end.fileno()), self.hidden, self.limits, self.device)
+        self._control = control
+        # In memory: a full disk must not keep anybody from a verdict. Closed with the fork server.
         self._log = open(os.memfd_create("kata-forkserver"), "w+b")  # noqa: SIM115
         self._process = subprocess.Popen(
-            started,
-            pass_fds=[theirs.fileno()],
+            arguments,
+            pass_fds=[far_end.fileno()],
             env=environment(),
             cwd="/",
             stdin=subprocess.DEVNULL,
@@ -58,12 +58,12 @@ class ForkedWorkers:
             stderr=self._log,
             start_new_session=True,  # Ctrl-C is for us alone
         )
-        theirs.close()
+        far_end.close()
         self._started = False
-        self._owner = True  # of the zygote; not so in a fork of the process that started it
+        self._owner = True  # of the fork server; not so in a fork of the process that started it
 
     def _wait(self) -> None:
-        """Wait until the zygote has imported torch. Raises CouldNotGrade if it cannot start."""
+        """Wait until the fork server has imported torch. Raises CouldNotGrade if it fails."""
         if self._started:
             return
         self._control.settimeout(START_SECONDS)
@@ -74,9 +74,9 @@ class ForkedWorkers:
         if not ready:
             self._process.kill()
             self._log.seek(0)
-            said = self._log.read().decode("utf-8", "replace").strip().splitlines()
-            last = said[-1] if said else "no message"
-            raise CouldNotGrade(f"the learner process did not start: {last}", "kata doctor")
+            lines = self._log.read().decode("utf-8", "replace").strip().splitlines()
+            last = lines[-1] if lines else "no message"
+            raise CouldNotGrade(f"the sandbox worker did not start: {last}", "kata doctor")
         self._control.settimeout(REPLY_SECONDS)
         self._started = True
 
@@ -88,10 +88,10 @@ class ForkedWorkers:
             return template.take(key)
         except (OSError, WorkerDied, WorkerTimedOut) as error:
             self.restart()
-            raise CouldNotGrade(f"the zygote is gone ({error})", "kata doctor") from None
+            raise CouldNotGrade(f"the fork server is gone ({error})", "kata doctor") from None
 
     def expect(self, bans: Sequence[Family], ahead: int = 0) -> None:
-        """Have processes with these bans made as soon as the zygote is up.
+        """Have processes with these bans made as soon as the fork server is up.
 
         ahead: how many.
         """
@@ -100,27 +100,27 @@ class ForkedWorkers:
             template.fill(ahead or template.AHEAD)
 
     def prepare(self, bans: Sequence[Family], ahead: int) -> None:
-        """Before the fork of a whole judge: have learner processes made to hand over."""
+        """Before the fork of a whole judge: have sandbox workers made to hand over."""
         key = tuple(bans)
         if self._prepared is not None and self._prepared[0] == key:
             self._prepared[1].fill(ahead)
             return
         self.release()
         self._wait()
-        mother = self._templates.get(key) or self._template(key)
-        mother.empty()
-        self._prepared = (key, mother.duplicate())
+        template = self._templates.get(key) or self._template(key)
+        template.empty()
+        self._prepared = (key, template.duplicate())
         self._prepared[1].fill(ahead)
 
     def adopt(self, bans: Sequence[Family]) -> None:
-        """In that fork: use what was prepared; the zygote stays the other process's own."""
+        """In that fork: use what was prepared; the fork server stays the other process's own."""
         key, self._owner = tuple(bans), False
-        mother = self._templates.get(key)
+        template = self._templates.get(key)
         if self._prepared is not None and self._prepared[0] == key:
             self._templates = {key: self._prepared[1]}
         else:
             # Only what needs no reply may be asked of a process that several talk to.
-            self._templates = {key: mother.duplicate()} if mother else {}
+            self._templates = {key: template.duplicate()} if template else {}
         self._prepared = None
 
     def release(self) -> None:
@@ -137,12 +137,12 @@ class ForkedWorkers:
         worker.dismiss()
 
     def restart(self) -> None:
-        """A new zygote, after the old one was lost."""
+        """A new fork server, after the old one was lost."""
         self.close()
         self._start()
 
     def close(self) -> None:
-        """End the zygote; everything that came from it dies with it."""
+        """End the fork server; everything that came from it dies with it."""
         for template in self._templates.values():
             template.close()
         self._templates.clear()
@@ -162,25 +162,25 @@ def _request(control: socket.socket, request: dict[str, Any], descriptors: list[
 
 
 def _open_template(control: socket.socket, bans: Bans, limits: Limits) -> _Template:
-    """A fork of the zygote, or of a template, that makes learner processes with these bans."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.settimeout(REPLY_SECONDS)
+    """A fork of the fork server, or of a template, that makes sandbox workers with these bans."""
+    near_end, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    near_end.settimeout(REPLY_SECONDS)
     try:
         _request(
             control,
             {"do": "template", "bans": [family.to_dict() for family in bans]},
-            [theirs.fileno()],
+            [far_end.fileno()],
         )
     except OSError:
-        ours.close()
+        near_end.close()
         raise
     finally:
-        theirs.close()
-    return _Template(ours, limits)
+        far_end.close()
+    return _Template(near_end, limits)
 
 
 class _Template:
-    """The judge's side of a template: learner processes made ahead of need."""
+    """The judge's side of a template: sandbox workers made ahead of need."""
 
     AHEAD = 3
 
@@ -210,19 +210,19 @@ class _Template:
         return worker
 
     def _make(self) -> tuple[socket.socket, int]:
-        ours, theirs = socket.socketpair()
+        near_end, far_end = socket.socketpair()
         read_end, write_end = os.pipe()
         try:
             with self._lock:
-                _request(self._control, {"do": "fork"}, [theirs.fileno(), write_end])
+                _request(self._control, {"do": "fork"}, [far_end.fileno(), write_end])
         except OSError:
-            ours.close()
+            near_end.close()
             os.close(read_end)
             raise
         finally:
-            theirs.close()
+            far_end.close()
             os.close(write_end)
-        return ours, read_end
+        return near_end, read_end
 
     def end(self, pid: int, *, tell: bool) -> reasons.Reason:
         """Kill a child through its parent, which alone knows that the pid is still its child."""

@@ -1,8 +1,8 @@
-"""Where learner processes come from.
+"""Where sandbox workers come from.
 
-`serve_forks` runs in the zygote: it has imported torch, holds no secret, and forks a child for
+`serve_forks` runs in the fork server: it has imported torch, holds no secret, and forks a child for
 each request that arrives with two descriptors (the line to the judge, and the pipe for whatever
-the code prints). `serve_alone` is one learner process for systems where forking cannot serve.
+the code prints). `serve_alone` is one sandbox worker for systems where forking cannot serve.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ def dry_run(on_fake_device: bool = False) -> None:
     In a forked child that is memory, which it first has to itself once it is touched.
     """
     rehearsal = runner.Runner()
-    sent: wire.Tensors = {}
+    tensors: wire.Tensors = {}
     x = torch.ones(2, 2, dtype=torch.float64, requires_grad=True)
     call = {"do": "call", "id": 1, "function": "f", "device": "cpu", "kwargs": wire.pack({}, {})}
     load = {"do": "load", "module": "_warm", "sources": {"_warm": WARM_UP}, "functions": ["f"]}
     rehearsal.answer(load, {})
-    rehearsal.answer({**call, "args": wire.pack([x], sent)}, sent)
-    upstream = wire.pack([torch.ones(2, 2, dtype=torch.float64)], sent)
-    rehearsal.answer({"do": "backward", "id": 1, "upstream": upstream}, sent)
-    wire.read(io.BytesIO(wire.encode(call, sent)).read)
+    rehearsal.answer({**call, "args": wire.pack([x], tensors)}, tensors)
+    upstream = wire.pack([torch.ones(2, 2, dtype=torch.float64)], tensors)
+    rehearsal.answer({"do": "backward", "id": 1, "upstream": upstream}, tensors)
+    wire.read(io.BytesIO(wire.encode(call, tensors)).read)
     if on_fake_device:
-        rehearsal.answer({**call, "args": wire.pack([x], sent), "elsewhere": True}, sent)
+        rehearsal.answer({**call, "args": wire.pack([x], tensors), "elsewhere": True}, tensors)
     sys.modules.pop("_warm")
     linecache.cache.pop("_warm.py")
 
@@ -82,10 +82,10 @@ def serve_forks(control: socket.socket, hidden: list[Path], memory_mb: int) -> N
 
 
 class ForkServer:
-    """A process that forks learner processes and ends them.
+    """A process that forks sandbox workers and ends them.
 
-    The zygote has one, and so has each template: a fork of the zygote in which one kata's bans
-    are installed already, so that they are paid for once and not by every check.
+    The first one has imported torch. Each template is a fork of it in which one kata's bans are
+    installed already, so that they are paid for once and not by every check.
     """
 
     def __init__(self, control: socket.socket, ruleset: landlock.Ruleset, memory_mb: int) -> None:
@@ -186,7 +186,7 @@ def _learner(
     try:
         line, output = descriptors
         stdio.capture_output(output)
-        held = apply.apply_all(
+        restrictions = apply.apply_all(
             (line,), parent, ruleset, memory_mb=memory_mb, cpu_seconds=CPU_SECONDS
         )
         # In a forked child torch makes its thread pool and its autograd engine anew at their first
@@ -194,7 +194,7 @@ def _learner(
         torch.set_num_threads(1)
         dry_run()
         send = stdio.sender(line)
-        send(wire.encode({"pid": os.getpid(), "locks": held}))
+        send(wire.encode({"pid": os.getpid(), "locks": restrictions}))
         runner.serve(stdio.exact_reader(line), send)
         os._exit(0)
     finally:
@@ -202,13 +202,13 @@ def _learner(
 
 
 def serve_alone(hidden: list[Path], memory_mb: int) -> None:
-    """One learner process on its standard streams: requests in, answers out, prints on stderr."""
+    """One sandbox worker on its standard streams: requests in, answers out, prints on stderr."""
     requests, answers = os.dup(0), os.dup(1)
     stdio.make_binary(requests, answers)
     stdio.capture_output(2)
     warm_up()
     # No memory limit means a GPU, whose driver wants its own devices.
-    held = apply.apply_all(
+    restrictions = apply.apply_all(
         (requests, answers),
         os.getppid(),
         landlock.prepare(hidden, gpu=not memory_mb),
@@ -216,6 +216,6 @@ def serve_alone(hidden: list[Path], memory_mb: int) -> None:
         cpu_seconds=10 * CPU_SECONDS,
     )
     send = stdio.sender(answers)
-    send(wire.encode({"pid": os.getpid(), "locks": held}))
+    send(wire.encode({"pid": os.getpid(), "locks": restrictions}))
     runner.serve(stdio.exact_reader(requests), send)
     sys.exit(0)

@@ -209,12 +209,12 @@ def _answer(future: Future[bytes]) -> Answer:
 
 
 def _dask() -> None:
-    """Is it there? And let it be quiet, since what matters comes to us as exceptions."""
+    """Require Dask, and silence its logs: what matters arrives as exceptions."""
     try:
         import distributed  # noqa: F401
     except ImportError:
-        said = "this needs Dask's distributed, which is not installed"
-        raise KataError(said, "pip install 'attention-katas[cluster]'") from None
+        message = "this needs Dask's distributed, which is not installed"
+        raise KataError(message, "pip install 'attention-katas[cluster]'") from None
     for name in ("distributed", "distributed.client", "tornado"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
@@ -224,21 +224,21 @@ def _security(address: str, keys: Keys, role: str) -> Any:
 
     if address.startswith("tcp:"):
         return Security(require_encryption=False)
-    given = {"tls_ca_file": keys.ca, f"tls_{role}_cert": keys.cert, f"tls_{role}_key": keys.key}
-    for file in filter(None, given.values()):
+    key_files = {"tls_ca_file": keys.ca, f"tls_{role}_cert": keys.cert, f"tls_{role}_key": keys.key}
+    for file in filter(None, key_files.values()):
         if not file.is_file():
             raise KataError(f"there is no file {file}", PAGE)
-    words = {name: str(file) for name, file in given.items() if file}
-    found = Security(require_encryption=True, **words)
-    wanted = found.get_tls_config_for_role(role)
-    if not wanted["ca_file"] or not wanted["cert"]:
+    words = {name: str(file) for name, file in key_files.items() if file}
+    security = Security(require_encryption=True, **words)
+    config = security.get_tls_config_for_role(role)
+    if not config["ca_file"] or not config["cert"]:
         raise KataError(f"{address} needs certificates", f"--tls-ca, --tls-cert, --tls-key; {PAGE}")
     try:
-        found.get_connection_args(role)
+        security.get_connection_args(role)
     except OSError as error:
         files = ", ".join(words.values()) or "those of Dask's configuration"
         raise KataError(f"the certificates cannot be used: {error} ({files})", PAGE) from None
-    return found
+    return security
 
 
 @contextlib.contextmanager
@@ -258,9 +258,9 @@ def _client(address: str, security: Any) -> Iterator[Any]:
 
 def _unreachable(address: str, error: BaseException) -> CouldNotGrade:
     why = re.sub(r"^in <[^>]*>: ", "", str(error.__cause__ or error)).splitlines()
-    said = f"no scheduler can be used at {address}: {' '.join(why[:1])}"
+    message = f"no scheduler can be used at {address}: {' '.join(why[:1])}"
     step = f"kata grade scheduler {address} there, and certificates of the same authority here"
-    return CouldNotGrade(said, step)
+    return CouldNotGrade(message, step)
 
 
 @contextlib.contextmanager

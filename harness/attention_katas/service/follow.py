@@ -59,8 +59,8 @@ class Follow(Generic[J]):
         only: drop every other job, also the one under way.
         """
         with self._news:
-            others = [] if only else [job for job in self.waiting if job not in jobs]
-            self.waiting = [*jobs, *others]
+            later = [] if only else [job for job in self.waiting if job not in jobs]
+            self.waiting = [*jobs, *later]
             is_replaced = self.running is not None and (only or self.running in jobs)
             self._superseded = self._superseded or is_replaced or only
             self._news.notify_all()

@@ -76,7 +76,7 @@ class JudgeProcess:
         timer = threading.Timer(seconds, give_up)
         timer.start()
         try:
-            answer = rpc.read(self._process.stdout.read)
+            answer = rpc.read_message(self._process.stdout.read)
         except (OSError, ValueError, rpc.Garbled):
             answer = None
         finally:

@@ -65,7 +65,7 @@ def _load_catalog(settings: Settings) -> Catalog:
 def _listen(requests: queue.SimpleQueue[messages.Judge]) -> None:
     """Take in requests. When nobody asks any more, nobody wants what is being made."""
     with contextlib.suppress(OSError, rpc.Garbled):
-        while request := rpc.read(sys.stdin.buffer.read):
+        while request := rpc.read_message(sys.stdin.buffer.read):
             if isinstance(request[0], messages.Judge):
                 requests.put(request[0])
     os._exit(0)
@@ -114,13 +114,13 @@ def _answer(
 
 def _encoded(verdict: v.Verdict) -> bytes:
     """A verdict in bytes; only the outcome of one that has come out monstrous."""
-    encoded = rpc.encode_verdict(verdict)
-    if len(encoded) > MAX_BYTES:
+    data = rpc.encode_verdict(verdict)
+    if len(data) > MAX_BYTES:
         verdict.checks, verdict.diagnoses, verdict.audit = [], [], []
         verdict.raised, verdict.output = None, ""
         verdict.outcome, verdict.reason = v.CRASHED, reasons.VerdictTooLarge()
-        encoded = rpc.encode_verdict(verdict)
-    return encoded
+        data = rpc.encode_verdict(verdict)
+    return data
 
 
 def _machine() -> str:

@@ -50,8 +50,8 @@ def judge_all(workers: Workers, tasks: Iterable[Task]) -> Iterator[tuple[Task, v
                 more = False
             else:
                 waiting[workers.submit(encode_task(task))] = task
-        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in done:
+        finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in finished:
             task = waiting.pop(future)
             result = _result(workers.answer(future), task)
             if isinstance(result, v.Verdict):

@@ -171,8 +171,10 @@ def submission_of(request: Judge, catalog: Catalog) -> Submission | Refused:
     digest = kata.pack.digest
     if digest != request.digest:
         return Refused(OTHER_CONTENT, name=kata.pack.name, here=digest, wanted=request.digest)
-    installed = judging_versions()
+    versions_here = judging_versions()
     for name, wanted in request.versions.items():
-        if installed.get(name) != wanted:
-            return Refused(OTHER_VERSION, name=name, here=installed.get(name, ""), wanted=wanted)
+        if versions_here.get(name) != wanted:
+            return Refused(
+                OTHER_VERSION, name=name, here=versions_here.get(name, ""), wanted=wanted
+            )
     return Submission(kata, request.sources, kata.file, request.unwritten, request.absent)

@@ -26,7 +26,7 @@ def encode(message: AnyMessage, body: bytes = b"") -> bytes:
     return frames.build(json.dumps(msgspec.to_builtins(message)).encode("ascii"), body)
 
 
-def read(read_some: Callable[[int], bytes | None]) -> tuple[AnyMessage, bytes] | None:
+def read_message(read_some: Callable[[int], bytes | None]) -> tuple[AnyMessage, bytes] | None:
     """The next message and its body, by a function that reads at most n bytes.
 
     None at the end of the stream. Raises Garbled, and what `read_some` raises.
@@ -50,7 +50,7 @@ def split(frame: bytes) -> tuple[AnyMessage, bytes]:
         part, view = bytes(view[:size]), view[size:]
         return part
 
-    message = read(read_some)
+    message = read_message(read_some)
     if message is None:
         raise Garbled("not a whole frame")
     return message
@@ -63,7 +63,7 @@ def send(connection: socket.socket, message: AnyMessage, body: bytes = b"") -> N
 
 def receive(connection: socket.socket) -> tuple[AnyMessage, bytes] | None:
     """The next message and its body; None at the end. Raises OSError, TimeoutError, Garbled."""
-    return read(connection.recv)
+    return read_message(connection.recv)
 
 
 def encode_verdict(verdict: v.Verdict) -> bytes:

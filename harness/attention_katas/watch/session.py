@@ -17,7 +17,7 @@ from typing import TypeVar
 from attention_katas.errors import KataError, ProgressUnavailable
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import files_read, read_submission
-from attention_katas.packs.progress import DONE, Progress, State
+from attention_katas.packs.progress import DONE, Progress, State, next_kata
 from attention_katas.packs.workspace import Workspace
 from attention_katas.service.follow import Follow
 from attention_katas.service.judge_service import JudgeService
@@ -112,8 +112,7 @@ class Session:
             if not kata.ready:
                 raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
             return kata
-        pending = (kata for kata in ready if not self._done(kata))
-        return next(pending, ready[-1])
+        return next_kata(ready, self.states) or ready[-1]
 
     def start(self) -> None:
         """Judge the current kata, as soon as that can be."""
@@ -169,9 +168,8 @@ class Session:
         """The kata to go to from here: the next that is not done; if all are, the next one."""
         ready = self.catalog.ready
         here = ready.index(self.kata)
-        others = [*ready[here + 1 :], *ready[:here]]
-        waiting = (kata for kata in others if not self._done(kata))
-        return next(waiting, next(iter(ready[here + 1 :]), None))
+        later = ready[here + 1 :]
+        return next_kata([*later, *ready[:here]], self.states) or next(iter(later), None)
 
     def available(self) -> tuple[str, ...]:
         """The actions that do something now."""
@@ -200,11 +198,11 @@ class Session:
         fresh = save.names(CHANGED) | save.names(GONE)
         with self._follow.lock:
             self.saved_at = save.at
-            self._outdated |= {name for name, files in self._files.items() if files & fresh}
-            mine = self._files.get(self.kata.name, set()) | {self.kata.file}
+            self._outdated |= {name for name, names in self._files.items() if names & fresh}
+            files = self._files.get(self.kata.name, set()) | {self.kata.file}
             ungraded = self.verdict is not None and self.verdict.outcome == v.COULD_NOT_GRADE
             request, moved = None, None
-            if mine & fresh or (mine & save.files.keys() and ungraded and not self.judging):
+            if files & fresh or (files & save.files.keys() and ungraded and not self.judging):
                 request = Request((self.kata,), save.seen)
             else:
                 moved = self._gone_to(save.names(CHANGED))
@@ -243,8 +241,8 @@ class Session:
         with self._follow.lock:
             self.kata, self.notice, self.same_at = kata, "", None
             self.milliseconds = None
-            known = kata.name in self.verdicts and kata.name not in self._outdated
-        if not known:
+            is_current = kata.name in self.verdicts and kata.name not in self._outdated
+        if not is_current:
             self._want(Request((kata,)))
             return
         self._want(None)
@@ -271,8 +269,10 @@ class Session:
     @property
     def advised(self) -> int:
         """The rung that the diagnosis points to; 0 if it points to none."""
-        found = self.verdict.diagnoses if self.verdict else []
-        return next((cause.level for one in found for cause in one.causes if cause.level), 0)
+        diagnoses = self.verdict.diagnoses if self.verdict else []
+        return next(
+            (cause.level for diagnosis in diagnoses for cause in diagnosis.causes if cause.level), 0
+        )
 
     def next_hint(self) -> None:
         """The rung that the diagnosis points to, and from there the next one.
@@ -280,11 +280,11 @@ class Session:
         How far the learner went is remembered, as by `kata hint`.
         """
         name, rungs = self.kata.name, len(self.kata.hints())
-        known = self._kept(lambda: self._progress.hint_level(name), 0)
-        shown = self._rungs.get(name, 0)
-        following = shown + 1 if shown else self.advised or known + 1
+        recorded = self._kept(lambda: self._progress.hint_level(name), 0)
+        level_shown = self._rungs.get(name, 0)
+        following = level_shown + 1 if level_shown else self.advised or recorded + 1
         level = self._rungs[name] = min(following, rungs)
-        if level > known:
+        if level > recorded:
             self._kept(lambda: self._progress.set_hint_level(name, level), None)
 
     def hide_hint(self) -> None:
@@ -297,8 +297,8 @@ class Session:
         except KataError as error:
             self.say(error.message)
             return None
-        kept = f"; yours is kept as {backup.relative_to(self.space.root)}" if backup else ""
-        self.say(f"{self.kata.file} is the stub again{kept}")
+        suffix = f"; yours is kept as {backup.relative_to(self.space.root)}" if backup else ""
+        self.say(f"{self.kata.file} is the stub again{suffix}")
         self._lasting = True
         return backup
 
@@ -414,10 +414,6 @@ class Session:
                 self._told.add(error.message)
                 self.say(error.message)
             return otherwise
-
-    def _done(self, kata: Kata) -> bool:
-        state = self.states.get(kata.name)
-        return state is not None and state.name == DONE
 
 
 def compare(before: v.Verdict | None, after: v.Verdict) -> list[Change] | None:

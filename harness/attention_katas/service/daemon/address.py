@@ -53,7 +53,7 @@ class Address:
 
     def others(self) -> list[Address]:
         """Those that this one replaces, those that are gone among them."""
-        return [found for found in self.all() if found.family == self.family and found != self]
+        return [other for other in self.all() if other.family == self.family and other != self]
 
     def all(self) -> list[Address]:
         """Every daemon of this user of which there is a trace."""
@@ -80,20 +80,20 @@ def private_folder() -> Path | None:
     if sys.platform != "linux":
         return None
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    wanted = [Path(runtime, "attention-katas")] if os.path.isabs(runtime) else []
-    wanted.append(Path(tempfile.gettempdir(), f"attention-katas-{os.getuid()}"))
-    fitting = (folder for folder in wanted if len(os.fsencode(folder)) <= LONGEST)
+    folders = [Path(runtime, "attention-katas")] if os.path.isabs(runtime) else []
+    folders.append(Path(tempfile.gettempdir(), f"attention-katas-{os.getuid()}"))
+    fitting = (folder for folder in folders if len(os.fsencode(folder)) <= LONGEST)
     return next((folder for folder in fitting if _is_private(folder)), None)
 
 
 def _is_private(folder: Path) -> bool:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    mine = found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)
-    return mine and not found.st_mode & 0o077 and os.access(folder, os.W_OK | os.X_OK)
+    is_own = status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode)
+    return is_own and not status.st_mode & 0o077 and os.access(folder, os.W_OK | os.X_OK)
 
 
 def _made_of(catalog: Catalog) -> Iterator[str]:
@@ -103,10 +103,10 @@ def _made_of(catalog: Catalog) -> Iterator[str]:
     yield from _files(PACKAGE)
     for pack in catalog.packs:
         yield pack.digest
-    found = importlib.util.find_spec("torch")
-    if found is not None and found.origin is not None:
+    spec = importlib.util.find_spec("torch")
+    if spec is not None and spec.origin is not None:
         # What is installed beside it changes the time of the folder that holds them all.
-        torch = Path(found.origin).parent
+        torch = Path(spec.origin).parent
         yield from (_when(torch.parent), _when(torch), _when(torch / "version.py"))
 
 

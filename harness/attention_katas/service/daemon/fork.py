@@ -49,12 +49,12 @@ class WaitingFork:
 
 def fork(kata: Kata, catalog: Catalog, judge: Judge, workers: ForkedWorkers) -> WaitingFork:
     """A fork that waits for a request about this kata, or one with the same bans."""
-    control, theirs = socket.socketpair()
+    control, far_end = socket.socketpair()
     daemon, pid = os.getpid(), os.fork()
     if not pid:
         control.close()
-        _live(theirs, daemon, kata, catalog, judge, workers)
-    theirs.close()
+        _live(far_end, daemon, kata, catalog, judge, workers)
+    far_end.close()
     workers.release()
     return WaitingFork(pid, control, kata)
 
@@ -101,17 +101,17 @@ def _answer(request: messages.Judge, client: socket.socket, catalog: Catalog, ju
 
 @contextlib.contextmanager
 def _signs_of_life(client: socket.socket) -> Iterator[None]:
-    done = threading.Event()
+    is_over = threading.Event()
 
     def work() -> None:
-        while not done.wait(BUSY_SECONDS):
+        while not is_over.wait(BUSY_SECONDS):
             with contextlib.suppress(OSError):
                 rpc.send(client, messages.Busy())
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     yield
-    done.set()
+    is_over.set()
     thread.join()
 
 
@@ -127,7 +127,7 @@ def reference_submission(kata: Kata, catalog: Catalog, wrong: bool = False) -> S
 
     wrong: it returns twice the right answer, or the complement of a mask.
     """
-    sources = {each.module: each.reference.read_text(encoding="utf-8") for each in catalog.ready}
+    sources = {other.module: other.reference.read_text(encoding="utf-8") for other in catalog.ready}
     if wrong:
         sources[kata.module] += "".join(
             f"\n\n_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n"
