@@ -370,6 +370,7 @@ def test_formats_of_one_submission_side_by_side(tmp_path):
         *("--feedback", "full", "--allow-weak-sandbox"),
         cwd=tmp_path,
         GITHUB_OUTPUT="out",
+        GITHUB_ENV="env",
         GITHUB_STEP_SUMMARY="sum",
         GITHUB_ACTIONS="true",
     )
