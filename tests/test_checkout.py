@@ -32,7 +32,8 @@ LAYERS = [
     {"authoring", "devices"},
     {"packs"},
     {"masked_softmax", "banned"},
-    {"verdict", "errors"},
+    {"verdict"},
+    {"errors"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 

@@ -12,6 +12,7 @@ import pytest
 
 from attention_katas.render import junit
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons
 from tests.test_cli import RIGHT, SIX, WRONG, kata, space
 
 __all__ = ["space"]
@@ -63,7 +64,7 @@ def test_junit_is_xml_with_a_case_for_each_check(space):
 
 
 def test_junit_holds_what_xml_cannot():
-    check = v.Check("a", "A \x00 \x1b[31m \ud800", v.FAILED, message="\x07 & <b>")
+    check = v.Check("a", "A \x00 \x1b[31m \ud800", v.FAILED, reason=reasons.LawBroken("\x07 & <b>"))
     text = junit.render([v.Verdict("softmax", v.FAILED, [check])])
     case = xml.fromstring(text.encode("utf-8")).find("testsuite/testcase")
     assert case.get("name") == "A ? ?[31m ?"
@@ -71,7 +72,9 @@ def test_junit_holds_what_xml_cannot():
 
 
 def test_could_not_grade_is_an_error_in_junit():
-    text = junit.render([v.Verdict("softmax", v.COULD_NOT_GRADE, message="ours")])
+    text = junit.render(
+        [v.Verdict("softmax", v.COULD_NOT_GRADE, reason=reasons.CannotJudge("ours"))]
+    )
     assert xml.fromstring(text.encode("utf-8")).find("testsuite").get("errors") == "1"
 
 

@@ -41,7 +41,7 @@ softmax.py, on cpu, seed 1, 0.25 s
   · Creates every tensor on the device of its input
   (· waits until the values are right)
 
-  ! softmax answers as no known mistake does. What is broken:
+  ! softmax: I do not recognise this mistake. What I can see:
     -  row 0 of the weights sums to 0, not to 1
     -  a higher score does not always get a higher weight
     -  with dim=0 the weights do not sum to 1 along axis 0
@@ -73,9 +73,7 @@ def test_a_mistake_is_called_by_its_name(submit, catalog):
         in text
     )
     assert "think      What can you subtract from a whole row" in text
-    assert "answers that were compared; in softmax(x) for x" in text.replace(
-        "\n               ", " "
-    )
+    assert "of your outputs; in softmax(x) for x" in text.replace("\n               ", " ")
     assert "hint       kata hint softmax --level 3  (Scores of a thousand)" in text
     assert "sum 1.00" in text
 
@@ -145,7 +143,7 @@ def test_digits_enough_to_tell_two_numbers_apart():
 
 
 def test_a_gradient_is_called_one():
-    assert one_cell(1.0, 2.0, of="gradient of x")[0][:4] == ["gradient", "of", "x,", "yours"]
+    assert one_cell(1.0, 2.0, gradient_of="x")[0][:4] == ["gradient", "of", "x,", "yours"]
 
 
 def test_one_factor_for_all_entries_is_said(submit):

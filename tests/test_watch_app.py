@@ -544,7 +544,7 @@ def test_the_verdict_says_what_kata_run_says(tmp_path, catalog):
     from attention_katas.render.terminal import render
     from attention_katas.watch import view
 
-    verdict = v.Verdict("softmax", v.FAILED, [v.Check("a", "A", v.FAILED)], "no", file="softmax.py")
+    verdict = v.Verdict("softmax", v.FAILED, [v.Check("a", "A", v.FAILED)], file="softmax.py")
     shown = view.as_text(lambda out: out.verdict(verdict, catalog["softmax"]), 80, False, str)
     whole = render([verdict], {"softmax": catalog["softmax"]}).strip("\n")
     assert whole.partition("\n")[2] == shown.plain

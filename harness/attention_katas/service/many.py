@@ -88,11 +88,17 @@ def _result(answer: Answer, task: Task) -> v.Verdict | messages.Refused:
 def could_not_grade(task: Task, refused: messages.Refused) -> v.Verdict:
     """The verdict on a task that nobody has judged."""
     reason: reasons.Reason
-    if refused.code == messages.LOST:
+    if refused.code == messages.LOST or refused.code == messages.RESTART:
         reason = reasons.WorkersLost(refused.detail)
     else:
-        fields = (refused.code, refused.where, refused.name, refused.here, refused.wanted)
-        reason = reasons.WorkerRefused(*fields, refused.detail)
+        reason = reasons.WorkerRefused(
+            refused.code,
+            refused.where,
+            refused.name,
+            refused.here,
+            refused.wanted,
+            refused.detail,
+        )
     kata, file = task.submission.kata, task.submission.file
     verdict = blank(kata, v.COULD_NOT_GRADE, file, reason, steps.Doctor(again=True))
     if refused.code == messages.LOST:

@@ -6,7 +6,7 @@ A verdict is the body of the frame whose header is `Judged`: it is encoded once,
 from __future__ import annotations
 
 import functools
-from typing import TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -15,15 +15,17 @@ from attention_katas.packs.catalog import Catalog
 from attention_katas.packs.precheck import versions
 from attention_katas.packs.submission import Submission
 from attention_katas.verdict import reasons
+from attention_katas.verdict.reasons import Refusal
 
 # Codes of `Refused`.
-RESTART = "restart"  # the daemon is made of other files: it ends, and the client starts a new one
-OTHER_DEVICE = "other device"
-UNKNOWN_KATA = "unknown kata"
-OTHER_CONTENT = "other content"
-OTHER_VERSION = "other version"
-NO_KATAS = "no katas"
-LOST = "lost"
+# The daemon is made of other files: it ends, and the client starts a new one.
+RESTART: Final = "restart"
+OTHER_DEVICE: Final = "other device"
+UNKNOWN_KATA: Final = "unknown kata"
+OTHER_CONTENT: Final = "other content"
+OTHER_VERSION: Final = "other version"
+NO_KATAS: Final = "no katas"
+LOST: Final = "lost"
 
 
 class Message(msgspec.Struct, frozen=True, tag=str.lower):
@@ -95,7 +97,7 @@ class Refused(Message, frozen=True):
     detail: what the system says.
     """
 
-    code: str
+    code: Refusal | Literal["restart", "lost"]
     where: str = ""
     name: str = ""
     here: str = ""

@@ -223,10 +223,13 @@ class WorkersLost(Fact, frozen=True):
     detail: str
 
 
+Refusal = Literal["unknown kata", "other content", "other version", "no katas", "other device"]
+
+
 class WorkerRefused(Fact, frozen=True):
     """A judging process has other katas, or is of other versions.
 
-    kind: "unknown kata", "other content", "other version", "no katas" or "other device".
+    kind: what is not as it should be.
     where: its machine.
     name: the kata, the pack or the package that differs.
     here: what it has.
@@ -234,7 +237,7 @@ class WorkerRefused(Fact, frozen=True):
     detail: what the system says.
     """
 
-    kind: str
+    kind: Refusal
     where: str
     name: str = ""
     here: str = ""
