@@ -19,7 +19,9 @@ def shape(sizes: Sequence[int]) -> str:
 
 def number(value: Cell | None, digits: int = 4) -> str:
     """Four significant digits; without a minus before zero."""
-    return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value + 0.0:.{digits}g}"
+    return "NaN" if value == "nan" else str(value)
 
 
 def apart(yours: Cell, expected: Cell) -> tuple[str, str]:
