@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -240,8 +241,7 @@ def test_what_is_no_certificate_is_said(tmp_path):
 
 
 def test_no_secret_and_no_path_is_sent(catalog):
-    one = submission_of(catalog, "softmax", RIGHT)
-    assert os.sep in one.file
+    one = replace(submission_of(catalog, "softmax", RIGHT), file="/home/ann/softmax.py")
     frame = encode_task(Task("k", one, 7))
     assert one.file.encode() not in frame
     assert rpc.split(frame)[0].versions == messages.judging_versions()

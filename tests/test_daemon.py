@@ -26,7 +26,7 @@ from attention_katas.service.daemon.address import Address, address
 from attention_katas.service.local import Local, open_judge
 from attention_katas.verdict import data as v
 from tests.conftest import plain, submission_of, untimed
-from tests.packs import copied, only
+from tests.packs import add_kata, make_pack, only
 from tests.test_cli import RIGHT, WRONG, kata, space
 from tests.test_worker import children
 
@@ -166,8 +166,9 @@ def test_none_is_left_behind_where_none_is_wanted(place, monkeypatch, variable, 
 def test_other_devices_have_none_and_other_packs_their_own(place, catalog, tmp_path):
     assert control.address_for(catalog, "cpu") == place.where
     assert control.address_for(catalog, "cuda") is None
-    other = copied(tmp_path / "pack", "softmax")
-    assert control.address_for(only(other), "cpu").family != place.where.family
+    pack = make_pack(tmp_path / "pack", "other")
+    add_kata(pack, "double")
+    assert control.address_for(only(pack), "cpu").family != place.where.family
 
 
 @pytest.mark.parametrize(
