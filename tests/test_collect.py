@@ -12,10 +12,11 @@ import pytest
 
 from attention_katas.errors import KataError
 from attention_katas.grading import collect, files, notebooks
-from attention_katas.packs.submission import Unreadable
+from attention_katas.grading import remarks as m
+from attention_katas.verdict import reasons as r
 
 SOFT = "def softmax(x, dim=-1):\n    return x.softmax(dim)\n"
-NOTHING = "no kata file was found"
+NOTHING = m.NoKataFile()
 DOT = "def attention_scores(q, k):\n    return q @ k.mT\n"
 
 
@@ -41,28 +42,28 @@ def notebook(*cells):
 
 
 def by_id(found):
-    return {hand_in.student.id: hand_in for hand_in in found}
+    return {submission.student.id: submission for submission in found}
 
 
 def one(found):
-    (hand_in,) = found
-    return hand_in
+    (submission,) = found
+    return submission
 
 
 def test_a_folder_of_kata_files(catalog, tmp_path):
     tree(tmp_path / "anna", {"softmax.py": SOFT, "dot_product.py": DOT, "notes.py": "x = 1"})
     found = collect.collect(catalog, tmp_path / "anna")
     assert found.layout == collect.ONE
-    hand_in = one(found)
-    assert hand_in.student.id == "anna"
-    assert hand_in.sources == {"softmax": SOFT, "dot_product": DOT}
-    assert hand_in.remarks == []
+    submission = one(found)
+    assert submission.student.id == "anna"
+    assert submission.sources == {"softmax": SOFT, "dot_product": DOT}
+    assert submission.remarks == []
 
 
 def test_a_single_file_and_a_name_for_its_owner(catalog, tmp_path):
     tree(tmp_path, {"softmax.py": SOFT})
-    hand_in = one(collect.collect(catalog, tmp_path / "softmax.py", student="anna"))
-    assert (hand_in.student.id, hand_in.sources) == ("anna", {"softmax": SOFT})
+    submission = one(collect.collect(catalog, tmp_path / "softmax.py", student="anna"))
+    assert (submission.student.id, submission.sources) == ("anna", {"softmax": SOFT})
 
 
 def test_a_repository_whose_files_lie_deeper(catalog, tmp_path):
@@ -70,7 +71,7 @@ def test_a_repository_whose_files_lie_deeper(catalog, tmp_path):
     tree(tmp_path, {".git/config": "", "my-katas/softmax.py": SOFT, "docs/x.py": ""})
     found = collect.collect(catalog, tmp_path)
     assert found.layout == collect.ONE
-    assert one(found).shown == {"softmax": "my-katas/softmax.py"}
+    assert one(found).files == {"softmax": "my-katas/softmax.py"}
 
 
 def test_a_class_of_folders_and_zips_and_one_that_is_empty(catalog, tmp_path):
@@ -80,11 +81,11 @@ def test_a_class_of_folders_and_zips_and_one_that_is_empty(catalog, tmp_path):
     (tmp_path / "emil.zip").write_bytes(b"no zip")
     (tmp_path / ".git").mkdir(exist_ok=True)
     found = collect.collect(catalog, tmp_path, collect.CLASS)
-    hand_ins = by_id(found)
-    assert list(hand_ins) == ["anna", "ben", "carl", "dora", "emil"]
-    assert all("softmax" in hand_ins[name].sources for name in ("anna", "ben", "dora"))
-    assert hand_ins["carl"].remarks == ["no kata file was found"]
-    assert "not a zip" in hand_ins["emil"].remarks[0]
+    submissions = by_id(found)
+    assert list(submissions) == ["anna", "ben", "carl", "dora", "emil"]
+    assert all("softmax" in submissions[name].sources for name in ("anna", "ben", "dora"))
+    assert submissions["carl"].remarks == [NOTHING]
+    assert isinstance(submissions["emil"].remarks[0], m.NotAnArchive)
 
 
 def test_nbgrader(catalog, tmp_path):
@@ -102,9 +103,9 @@ def test_nbgrader(catalog, tmp_path):
     for path in (tmp_path, tmp_path / "submitted"):
         found = collect.collect(catalog, path, assignment="week1")
         assert found.layout == collect.NBGRADER
-        hand_ins = by_id(found)
-        assert hand_ins["anna"].sources == {"softmax": SOFT}
-        assert "def softmax" in hand_ins["ben"].sources["softmax"]
+        submissions = by_id(found)
+        assert submissions["anna"].sources == {"softmax": SOFT}
+        assert "def softmax" in submissions["ben"].sources["softmax"]
     with pytest.raises(KataError, match="nobody handed in 'week3'"):
         collect.collect(catalog, tmp_path, assignment="week3")
 
@@ -128,15 +129,15 @@ def test_a_download_from_canvas(catalog, tmp_path):
     for where in (path, unpacked):
         found = collect.collect(catalog, where)
         assert found.layout == collect.CANVAS
-        hand_ins = by_id(found)
-        assert hand_ins["101"].sources == {"softmax": SOFT}
-        assert hand_ins["101"].student.name == "doejane"
-        assert hand_ins["101"].student.ids == {"canvas": "101"}
-        assert "softmax-1.py was graded" in hand_ins["101"].remarks[0]
-        assert hand_ins["102"].late
-        assert not hand_ins["101"].late
-        assert hand_ins["103"].remarks == ["no kata file was found"]
-        assert hand_ins["104"].sources == {"softmax": SOFT}
+        submissions = by_id(found)
+        assert submissions["101"].sources == {"softmax": SOFT}
+        assert submissions["101"].student.name == "doejane"
+        assert submissions["101"].student.ids == {"canvas": "101"}
+        assert submissions["101"].remarks[0] == m.SeveralFiles("softmax.py", 2, "softmax-1.py")
+        assert submissions["102"].late
+        assert not submissions["101"].late
+        assert submissions["103"].remarks == [NOTHING]
+        assert submissions["104"].sources == {"softmax": SOFT}
 
 
 def test_a_download_from_moodle(catalog, tmp_path):
@@ -149,10 +150,10 @@ def test_a_download_from_moodle(catalog, tmp_path):
     path.write_bytes(zipped(texts))
     found = collect.collect(catalog, path)
     assert found.layout == collect.MOODLE
-    hand_ins = by_id(found)
-    assert hand_ins["271"].student.name == "Ána Ní Bhriain"
-    assert hand_ins["271"].sources == hand_ins["272"].sources == {"softmax": SOFT}
-    assert hand_ins["272"].student.ids == {"moodle": "272"}
+    submissions = by_id(found)
+    assert submissions["271"].student.name == "Ána Ní Bhriain"
+    assert submissions["271"].sources == submissions["272"].sources == {"softmax": SOFT}
+    assert submissions["272"].student.ids == {"moodle": "272"}
 
 
 def test_a_moodle_folder_without_files_counts(catalog, tmp_path):
@@ -172,10 +173,10 @@ def test_spellings_of_a_file(catalog, tmp_path, name):
 def test_the_fullest_folder_is_home_and_the_rest_is_told(catalog, tmp_path):
     texts = {"new/softmax.py": SOFT, "new/dot_product.py": DOT}
     texts |= {"old/softmax.py": "x", "mask.py": ""}
-    hand_in = one(collect.collect(catalog, tree(tmp_path, texts), collect.ONE))
-    assert hand_in.shown["softmax"] == "new/softmax.py"
-    assert hand_in.shown["mask"] == "mask.py"
-    assert hand_in.remarks == ["softmax.py is there 2 times; new/softmax.py was graded"]
+    submission = one(collect.collect(catalog, tree(tmp_path, texts), collect.ONE))
+    assert submission.files["softmax"] == "new/softmax.py"
+    assert submission.files["mask"] == "mask.py"
+    assert submission.remarks == [m.SeveralFiles("softmax.py", 2, "new/softmax.py")]
 
 
 def test_links_are_not_followed(catalog, tmp_path):
@@ -185,21 +186,21 @@ def test_links_are_not_followed(catalog, tmp_path):
     (space / "anna/softmax.py").symlink_to(other / "softmax.py")
     (space / "anna/more").symlink_to(other)
     (space / "ben").symlink_to(other)
-    hand_ins = by_id(collect.collect(catalog, space))
-    assert list(hand_ins) == ["anna", "ben"]
-    assert hand_ins["ben"].sources == {}
-    assert hand_ins["ben"].remarks == ["its folder is a link: not followed", NOTHING]
-    assert hand_ins["anna"].sources == {"dot_product": DOT}
-    assert "is a link" in hand_ins["anna"].unreadable["softmax"].message
+    submissions = by_id(collect.collect(catalog, space))
+    assert list(submissions) == ["anna", "ben"]
+    assert submissions["ben"].sources == {}
+    assert submissions["ben"].remarks == [m.FolderIsLink(), NOTHING]
+    assert submissions["anna"].sources == {"dot_product": DOT}
+    assert submissions["anna"].invalid["softmax"] == r.LinkNotFollowed("softmax.py")
 
 
 def test_pipes_and_large_files_are_not_read(catalog, tmp_path):
     os.mkfifo(tmp_path / "softmax.py")
     (tmp_path / "mask.py").write_bytes(b"#" * (files.SIZE_CAP + 1))
-    hand_in = one(collect.collect(catalog, tmp_path))
-    assert hand_in.sources == {}
-    assert "not an ordinary file" in hand_in.unreadable["softmax"].message
-    assert "larger than 256 KB" in hand_in.unreadable["mask"].message
+    submission = one(collect.collect(catalog, tmp_path))
+    assert submission.sources == {}
+    assert submission.invalid["softmax"] == r.NotAnOrdinaryFile("softmax.py")
+    assert submission.invalid["mask"] == r.TooLarge("mask.py", 256)
 
 
 def test_a_bomb_is_not_unpacked(catalog, tmp_path):
@@ -207,9 +208,9 @@ def test_a_bomb_is_not_unpacked(catalog, tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("softmax.py", b"\0" * (200 << 20))
         archive.writestr("mask.py", "x = 1")
-    hand_in = one(collect.collect(catalog, path))
-    assert "larger than" in hand_in.unreadable["softmax"].message
-    assert hand_in.sources == {"mask": "x = 1"}
+    submission = one(collect.collect(catalog, path))
+    assert submission.invalid["softmax"] == r.TooLarge("softmax.py", 256)
+    assert submission.sources == {"mask": "x = 1"}
 
 
 def test_a_zip_that_lies_about_sizes(catalog, tmp_path):
@@ -218,9 +219,9 @@ def test_a_zip_that_lies_about_sizes(catalog, tmp_path):
     data[at + 20 : at + 28] = struct.pack("<II", 10, 10)  # sizes in the directory
     path = tmp_path / "anna.zip"
     path.write_bytes(data)
-    hand_in = one(collect.collect(catalog, path))
-    assert "softmax" not in hand_in.sources or len(hand_in.sources["softmax"]) <= 10
-    assert hand_in.sources["mask"] == "x = 1"
+    submission = one(collect.collect(catalog, path))
+    assert "softmax" not in submission.sources or len(submission.sources["softmax"]) <= 10
+    assert submission.sources["mask"] == "x = 1"
 
 
 def test_names_that_climb_and_links_in_a_zip(catalog, tmp_path):
@@ -230,9 +231,9 @@ def test_names_that_climb_and_links_in_a_zip(catalog, tmp_path):
         link = zipfile.ZipInfo("mask.py")
         link.external_attr = 0o120777 << 16
         archive.writestr(link, "/etc/passwd")
-    hand_in = one(collect.collect(catalog, path, collect.ONE))
-    assert hand_in.shown["softmax"] == "etc/softmax.py"
-    assert "is a link" in hand_in.unreadable["mask"].message
+    submission = one(collect.collect(catalog, path, collect.ONE))
+    assert submission.files["softmax"] == "etc/softmax.py"
+    assert submission.invalid["mask"] == r.LinkNotFollowed("mask.py")
     assert not (tmp_path.parent / "etc").exists()
 
 
@@ -243,8 +244,8 @@ def test_a_damaged_zip_is_told_not_raised(catalog, tmp_path, damage):
     path = tmp_path / "class" / "anna.zip"
     path.parent.mkdir()
     path.write_bytes(data)
-    hand_ins = list(collect.collect(catalog, path.parent, collect.CLASS))
-    assert len(hand_ins) == 1
+    submissions = list(collect.collect(catalog, path.parent, collect.CLASS))
+    assert len(submissions) == 1
 
 
 def test_an_encrypted_member(catalog, tmp_path):
@@ -253,8 +254,8 @@ def test_an_encrypted_member(catalog, tmp_path):
         at = data.index(mark) + (6 if mark == b"PK\3\4" else 8)
         data[at] |= 1
     (tmp_path / "anna.zip").write_bytes(data)
-    hand_in = one(collect.collect(catalog, tmp_path / "anna.zip"))
-    assert "cannot be read" in hand_in.unreadable["softmax"].message
+    submission = one(collect.collect(catalog, tmp_path / "anna.zip"))
+    assert isinstance(submission.invalid["softmax"], r.DamagedInArchive)
 
 
 def test_odd_names_can_be_written_anywhere(catalog, tmp_path):
@@ -335,22 +336,24 @@ def test_lines_of_a_joint_file_keep_their_numbers(catalog):
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": 3}', '{"cells": [{}]}', "[" * 100_000])
 def test_what_is_no_notebook(catalog, text):
-    with pytest.raises(Unreadable):
+    with pytest.raises(files.RefusedFile) as raised:
         notebooks.sources(catalog, text.encode(), "a.ipynb")
+    assert raised.value.reason == m.NotANotebook("a.ipynb")
 
 
 def test_a_notebook_as_a_submission(catalog, tmp_path):
     (tmp_path / "all.ipynb").write_text(notebook("import torch", SOFT, DOT))
-    hand_in = one(collect.collect(catalog, tmp_path / "all.ipynb"))
-    assert set(hand_in.sources) == {"softmax", "dot_product"}
-    assert hand_in.shown["softmax"] == "all.ipynb"
+    submission = one(collect.collect(catalog, tmp_path / "all.ipynb"))
+    assert set(submission.sources) == {"softmax", "dot_product"}
+    assert submission.files["softmax"] == "all.ipynb"
 
 
 def test_what_lies_beside_the_students_is_told(catalog, tmp_path):
     texts = {"anna/softmax.py": SOFT, "ben.zip": "", "single.py": SOFT}
-    assert collect.collect(catalog, tree(tmp_path, texts), collect.CLASS).beside == ["single.py"]
+    found = collect.collect(catalog, tree(tmp_path, texts), collect.CLASS)
+    assert found.unassigned == ["single.py"]
     moodle = {"Ana_1_assignsubmission_file_/softmax.py": SOFT, "loose.py": "x"}
-    assert collect.collect(catalog, tree(tmp_path / "m", moodle)).beside == ["loose.py"]
+    assert collect.collect(catalog, tree(tmp_path / "m", moodle)).unassigned == ["loose.py"]
 
 
 def test_imports_that_nothing_needs_are_left_out(catalog):
@@ -376,9 +379,9 @@ def test_a_name_cannot_take_anothers_place_on_moodle(catalog, tmp_path):
         "Mal_17_assignsubmission_file_x_23_assignsubmission_file_softmax (9).py": "zeros",
     }
     path.write_bytes(zipped(texts))
-    hand_ins = by_id(collect.collect(catalog, path))
-    assert list(hand_ins) == ["17", "23"]
-    assert hand_ins["23"].sources == {"softmax": SOFT}
+    submissions = by_id(collect.collect(catalog, path))
+    assert list(submissions) == ["17", "23"]
+    assert submissions["23"].sources == {"softmax": SOFT}
 
 
 def test_a_name_cannot_change_the_layout(catalog, tmp_path):
@@ -395,12 +398,12 @@ def test_everybody_on_canvas_has_an_entry(catalog, tmp_path):
     """Names with signs, anonymous ones, and who uploaded something else."""
     names = ["mary_ann_12_901_softmax.py", "anon_LATE_qz8Rt_902_softmax.py", "poe_14_903_x.pdf"]
     found = collect.collect(catalog, tree(tmp_path, dict.fromkeys(names, SOFT)))
-    hand_ins = by_id(found)
-    assert set(hand_ins) == {"12", "14", "qz8Rt"}
-    assert hand_ins["12"].student.name == "mary_ann"
-    assert hand_ins["qz8Rt"].late
-    assert hand_ins["qz8Rt"].student.ids == {}
-    assert hand_ins["14"].remarks == [NOTHING]
+    submissions = by_id(found)
+    assert set(submissions) == {"12", "14", "qz8Rt"}
+    assert submissions["12"].student.name == "mary_ann"
+    assert submissions["qz8Rt"].late
+    assert submissions["qz8Rt"].student.ids == {}
+    assert submissions["14"].remarks == [NOTHING]
 
 
 def test_folders_in_a_zip_without_a_kata_file_count(catalog, tmp_path):
@@ -442,7 +445,7 @@ def test_a_class_that_looks_like_one_submission_is_asked_about(catalog, tmp_path
 def test_a_teachers_notebook_beside_the_students_changes_nothing(catalog, tmp_path):
     tree(tmp_path, {"anna/softmax.py": SOFT, "ben/softmax.py": SOFT, "a.ipynb": notebook("1")})
     found = collect.collect(catalog, tmp_path)
-    assert (found.layout, found.beside) == (collect.CLASS, ["a.ipynb"])
+    assert (found.layout, found.unassigned) == (collect.CLASS, ["a.ipynb"])
 
 
 def test_a_folder_that_only_wraps_a_class(catalog, tmp_path):
@@ -460,9 +463,9 @@ def test_what_we_cannot_read_costs_nobody_a_point(catalog, tmp_path):
     tree(tmp_path, {"anna/softmax.py": SOFT, "ben/softmax.py": SOFT})
     (tmp_path / "anna" / "softmax.py").chmod(0)
     (tmp_path / "ben").chmod(0)
-    hand_ins = by_id(collect.collect(catalog, tmp_path))
-    assert "cannot be read" in hand_ins["anna"].lost["softmax"]
-    assert hand_ins["ben"].fault
+    submissions = by_id(collect.collect(catalog, tmp_path))
+    assert isinstance(submissions["anna"].unreadable["softmax"], r.CannotBeRead)
+    assert isinstance(submissions["ben"].error, r.FolderNotListed)
 
 
 def test_errors_of_reading_are_ours(catalog, tmp_path, monkeypatch):
@@ -472,24 +475,24 @@ def test_errors_of_reading_are_ours(catalog, tmp_path, monkeypatch):
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr("pathlib.Path.read_bytes", fails)
-    hand_in = one(collect.collect(catalog, tmp_path))
-    assert hand_in.lost == {"softmax": "softmax.py cannot be read: Input/output error"}
+    submission = one(collect.collect(catalog, tmp_path))
+    assert submission.unreadable == {"softmax": r.CannotBeRead("softmax.py", "Input/output error")}
 
 
 def test_many_files_are_not_all_looked_into(catalog, tmp_path):
     many = {f"n{n}.py": "a = 0\n" * 10 for n in range(60)}
-    hand_in = one(collect.collect(catalog, tree(tmp_path / "one", many), collect.ONE))
-    assert "only 20 of 60 other files" in hand_in.remarks[0]
+    submission = one(collect.collect(catalog, tree(tmp_path / "one", many), collect.ONE))
+    assert submission.remarks[0] == m.FilesNotRead(20, 60)
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "anna.zip").write_bytes(zipped({f"m{n}.py": "" for n in range(3000)}))
-    hand_in = one(collect.collect(catalog, tmp_path / "class", collect.CLASS))
-    assert "more than 2,000 files" in hand_in.remarks[0]
+    submission = one(collect.collect(catalog, tmp_path / "class", collect.CLASS))
+    assert submission.remarks[0] == m.TooManyMembers("anna.zip", 2000)
 
 
 def test_a_huge_notebook_is_not_parsed(catalog, tmp_path):
     (tmp_path / "a.ipynb").write_text(notebook("a=0;" * 1_000_000))
-    hand_in = one(collect.collect(catalog, tmp_path / "a.ipynb"))
-    assert "more than 256 KB of code" in hand_in.remarks[0]
+    submission = one(collect.collect(catalog, tmp_path / "a.ipynb"))
+    assert submission.remarks[0] == m.TooMuchCode("a.ipynb", 256)
 
 
 @pytest.mark.parametrize("kind", ["lzma", "offset", "name", "copy"])
@@ -509,6 +512,6 @@ def test_archives_that_break_the_library(catalog, tmp_path, kind):
         data[30:34] = b"\xff\xfe\xff\xfe"
         data[6:8] = b"\0\x08"
     path.write_bytes(data)
-    hand_in = one(collect.collect(catalog, path.parent, collect.CLASS))
-    assert "softmax" not in hand_in.sources or kind == "copy"
-    assert not hand_in.fault
+    submission = one(collect.collect(catalog, path.parent, collect.CLASS))
+    assert "softmax" not in submission.sources or kind == "copy"
+    assert submission.error is None

@@ -22,6 +22,7 @@ from referencing import Registry, Resource
 from rich.cells import cell_len
 
 from attention_katas.errors import CouldNotGrade, KataError
+from attention_katas.grading import remarks as m
 from attention_katas.grading.formats import (
     REGISTRY,
     About,
@@ -32,17 +33,11 @@ from attention_katas.grading.formats import (
     render,
 )
 from attention_katas.grading.formats import check as check_format
-from attention_katas.grading.results import (
-    FEEDBACK,
-    FULL,
-    NAMED,
-    POINTS,
-    Item,
-    Result,
-    Student,
-    points_for,
-)
+from attention_katas.grading.results import Item, Result, Student, points_for
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons as r
+from attention_katas.verdict import steps, symptoms, words
+from attention_katas.verdict.redact import FULL, LEVELS, NAMED, POINTS
 
 ROOT = Path(__file__).parents[1]
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -82,14 +77,27 @@ HOSTILE = {
 }
 
 
-def check(number, outcome=v.PASSED, message="", **more):
-    return v.Check(f"test_{number}", f"Says thing {number}", outcome, message=message, **more)
+def check(number, outcome=v.PASSED, reason=None, **more):
+    return v.Check(f"test_{number}", f"Says thing {number}", outcome, reason=reason, **more)
 
 
-def verdict(outcome, checks=(), message="", kata="softmax", **more):
+def verdict(outcome, checks=(), reason=None, kata="softmax", **more):
     return v.Verdict(
-        kata, outcome, list(checks), message, file=f"{kata}.py", seconds=1.25, seed=7, **more
+        kata, outcome, list(checks), reason, file=f"{kata}.py", seconds=1.25, seed=7, **more
     )
+
+
+NAN = r.NotFinite("nan", 3, 9, (0, 1))
+
+
+def broken(text, kata="softmax", **more):
+    """A verdict on a file that does not load, with a text that the file itself chose."""
+    file = f"{kata.replace('-', '_')}.py"
+    return verdict(v.BROKEN, reason=r.DoesNotLoad(file, "ImportError", text), kata=kata, **more)
+
+
+def stub(kata="softmax"):
+    return verdict(v.NOT_STARTED, reason=r.StillStub(f"{kata}.py"), kata=kata)
 
 
 def item(found, worth=10, title="Softmax"):
@@ -109,34 +117,37 @@ def partly(worth=10):
     checks = [
         check(1),
         check(
-            2, v.FAILED, "NaN in 3 entries", evidence=v.Evidence(call="softmax(x)", raised=raised)
+            2,
+            v.FAILED,
+            r.RaisedException("ValueError"),
+            evidence=v.Evidence(call="softmax(x)", raised=raised),
         ),
-        check(3, v.NOT_REACHED, law=True),
+        check(3, v.NOT_REACHED, r.ValuesFirst(), law=True),
         check(4, v.NOT_VERIFIED),
     ]
     cause = v.Cause("no-maximum", "subtracts no maximum", "How large can exp grow?")
     found = v.Diagnosis("softmax", v.MISTAKE, [cause], explained=3)
-    return item(verdict(v.FAILED, checks, "NaN", diagnoses=[found]), worth)
+    return item(verdict(v.FAILED, checks, diagnoses=[found]), worth)
 
 
 def lost(kata="mask", worth=20):
-    found = verdict(v.COULD_NOT_GRADE, [], "the zygote died", kata=kata)
+    found = verdict(v.COULD_NOT_GRADE, [], r.WorkersEnded(), kata=kata)
     return item(found, worth, "Causal mask")
 
 
 CASES = {
     "passed": result(passed()),
     "partly": result(passed(), partly()),
-    "broken": result(item(verdict(v.BROKEN, message="invalid syntax, line 3"))),
+    "broken": result(item(broken("invalid syntax, line 3"))),
     "timed out": result(item(verdict(v.TIMED_OUT, [check(1), check(2, v.TIMED_OUT)]))),
     "timed out early": result(item(verdict(v.TIMED_OUT))),
     "out of memory": result(item(verdict(v.OUT_OF_MEMORY, [check(1, v.OUT_OF_MEMORY)]))),
-    "crashed": result(item(verdict(v.CRASHED, [check(1, v.CRASHED)], "signal 11"))),
-    "not started": result(item(verdict(v.NOT_STARTED, message="softmax.py is still the stub"))),
+    "crashed": result(item(verdict(v.CRASHED, [check(1, v.CRASHED, r.ProcessKilled("SIGSEGV"))]))),
+    "not started": result(item(stub())),
     "nothing verified": result(item(verdict(v.FAILED, [check(1, v.NOT_VERIFIED)]))),
     "could not grade": result(lost()),
     "one could not be graded": result(passed(), partly(), lost()),
-    "late": result(partly(), late=True, remarks=["handed in 3 minutes late"]),
+    "late": result(partly(), late=True, remarks=[m.NoKataFile()]),
 }
 NEEDS_ALL = {"classroom50", "gradescope"}
 
@@ -144,19 +155,31 @@ NEEDS_ALL = {"classroom50", "gradescope"}
 def hostile(text, outcome=v.FAILED):
     """A result with the text in every place that a student can reach."""
     raised = v.Raised(text, text, [v.Frame(text, 1, text, text)])
-    evidence = v.Evidence(call=text, inputs=[text], returned=text, wanted=text, raised=raised)
+    evidence = v.Evidence(
+        call=text, inputs=[text], returned=text, expected_type=text, raised=raised
+    )
     checks = [
         check(1),
-        v.Check("test_2", text or "Two", v.FAILED, message=text, evidence=evidence, output=text),
+        v.Check(
+            "test_2",
+            text or "Two",
+            v.FAILED,
+            reason=r.TestRaised(text),
+            evidence=evidence,
+            output=text,
+        ),
     ]
-    found = v.Diagnosis("softmax", v.SYMPTOMS, symptoms=[text], file=text, blames=text)
-    whole = verdict(outcome, checks, text, next_step=text, output=text, diagnoses=[found])
+    symptom = symptoms.Measured("sums", text, values=False)
+    found = v.Diagnosis("softmax", v.SYMPTOMS, symptoms=[symptom], file=text, blames=[text])
+    step = steps.Advice(text)
+    whole = verdict(outcome, checks, next_step=step, output=text, diagnoses=[found])
     whole.raised = raised
-    early = verdict(v.BROKEN, message=text, kata="scale", output=text)
+    early = broken(text, "scale", output=text)
     early.raised = raised
     early.file = text.replace("\0", "")
     return result(
-        item(whole), item(early, title="Scale"), who=text or "a", name=text, remarks=[text],
+        item(whole), item(early, title="Scale"), who=text or "a", name=text,
+        remarks=[m.NotAnArchive(text, text)],
         ids={"login": text, "email": text, "moodle": "5", "canvas": "77"},
     )  # fmt: skip
 
@@ -172,7 +195,7 @@ def given(tmp_path):
 
 
 def about(given=None, environment=CLASSROOM50, **more):
-    return About(given=given or {}, environment=environment, **{"title": "Attention", **more})
+    return About(files=given or {}, environment=environment, **{"title": "Attention", **more})
 
 
 def documents(name, results, given, **more):
@@ -210,7 +233,7 @@ def test_a_format_that_is_not_there():
         load("excel")
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize("feedback", LEVELS)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", names())
 def test_every_outcome_can_be_written(name, case, feedback, given):
@@ -225,7 +248,7 @@ def test_every_outcome_can_be_written(name, case, feedback, given):
         assert text.encode("utf-8")
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize("feedback", LEVELS)
 @pytest.mark.parametrize("kind", HOSTILE)
 @pytest.mark.parametrize("name", names())
 def test_nothing_a_student_writes_does_harm(name, kind, feedback, given):
@@ -334,7 +357,8 @@ def test_reporter_turns_red_as_asked():
 @pytest.mark.parametrize("number", [100, 800])
 def test_reporter_drops_no_check_to_fit(number):
     long = [
-        v.Check(f"t{i}", f"{i} {'x' * 5000}", v.FAILED, message="y" * 5000) for i in range(number)
+        v.Check(f"t{i}", f"{i} {'x' * 5000}", v.FAILED, reason=r.LawBroken("y" * 5000))
+        for i in range(number)
     ]
     for limit in (NAMED, FULL):
         text = outputs(item(verdict(v.FAILED, long)), feedback=limit)["softmax"]
@@ -419,20 +443,21 @@ def test_annotations_point_at_the_function_else(tmp_path):
     assert text.startswith(f"::error file=work{os.sep}missing.py,title=")
 
 
-def blamed(file="softmax.py", blames="stable", kata="softmax"):
-    checks = [check(i, v.FAILED, "wrong", rung="values") for i in range(13)]
-    found = v.Diagnosis("softmax", v.EARLIER_WORK, file=file, blames=blames)
-    return result(item(verdict(v.FAILED, checks, "wrong", kata=kata, diagnoses=[found])))
+def blamed(file="softmax.py", blames=("stable",), kata="softmax"):
+    reason = r.EntriesDiffer(3, 9, (0, 1), 0.5, 0.25)
+    checks = [check(i, v.FAILED, reason, rung="values") for i in range(13)]
+    found = v.Diagnosis("softmax", v.EARLIER_WORK, file=file, blames=list(blames))
+    return result(item(verdict(v.FAILED, checks, kata=kata, diagnoses=[found])))
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
         (blamed(), "softmax is right as soon as stable is: look there first"),
-        (blamed(blames="a and b"), "softmax is right as soon as a and b are: look there first"),
+        (blamed(blames=("a", "b")), "softmax is right as soon as a and b are: look there first"),
         (
-            blamed("mask.py", "mask"),
-            "softmax is not to blame, mask is: look at mask.py first",
+            blamed("mask.py", ["mask"]),
+            "softmax is not at fault, mask is: look at mask.py first",
         ),
     ],
 )
@@ -452,23 +477,23 @@ def test_what_many_checks_say_is_said_once():
     assert lines[1:4] == [f"✗ Says thing 0: {alike}", "✗ Says thing 1", "✗ Says thing 2"]
     raised = v.Evidence(raised=v.Raised("ValueError", "no"))
     for one in found.items[0].verdict.checks[:2]:
-        one.evidence = raised
+        one.evidence, one.reason = raised, r.RaisedException("ValueError")
     text = document("gradescope", found)["tests"][0]["output"]
     assert "raised ValueError (1 more stops in the same way)" in text
     assert "(10 more fail in the same way)" in text
     assert "same way" not in document("gradescope", found, feedback=POINTS)["tests"][0]["output"]
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize("feedback", LEVELS)
 def test_to_wait_is_not_to_be_out_of_reach(feedback):
-    law = check(2, v.NOT_REACHED, "counts once the values are right", law=True)
-    wrong = result(item(verdict(v.FAILED, [check(1, v.FAILED, "no"), law])))
+    law = check(2, v.NOT_REACHED, r.ValuesFirst(), law=True)
+    wrong = result(item(verdict(v.FAILED, [check(1, v.FAILED, NAN), law])))
     text = document("gradescope", wrong, feedback=feedback)["tests"][0]["output"]
     assert "2: waits until the values are right" in text
-    late = check(2, v.NOT_REACHED, "softmax ran into the time limit before")
+    late = check(2, v.NOT_REACHED, r.HungBefore("softmax"))
     hung = result(item(verdict(v.TIMED_OUT, [check(1, v.TIMED_OUT), late])))
     text = document("gradescope", hung, feedback=feedback)["tests"][0]["output"]
-    said = "a check before it ran out of time" if feedback == POINTS else late.message
+    said = "a check before it ran out of time" if feedback == POINTS else words.check(late)
     assert f"2: not reached: {said}" in text
 
 
@@ -486,7 +511,7 @@ def test_annotations_warn_where_the_result_is_high_enough():
 
 
 def test_annotations_are_ten_at_most():
-    items = [item(verdict(v.BROKEN, message="no", kata=f"kata-{i}")) for i in range(15)]
+    items = [item(broken("no", f"kata-{i}")) for i in range(15)]
     lines = render("annotations", [result(*items)], about()).splitlines()
     assert [line.split(" ")[0] for line in lines] == ["::error"] * 10 + ["::notice"]
 
@@ -550,7 +575,7 @@ def test_names_in_the_summary_are_no_markup():
 
 
 def test_summary_leaves_out_details_rather_than_be_dropped():
-    items = [item(verdict(v.BROKEN, message="é" * 100_000, kata=f"kata-{i}")) for i in range(200)]
+    items = [item(broken("é" * 100_000, f"kata-{i}")) for i in range(200)]
     text = render("actions", [result(*items)], about(feedback=FULL))
     assert len(text.encode("utf-8")) < 600_000
     shown = text.count("\n### ")
@@ -570,7 +595,7 @@ def document(name, found, **more):
     return json.loads(render(name, [found], about(**more)))
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize("feedback", LEVELS)
 @pytest.mark.parametrize(
     ("name", "case"),
     [
@@ -662,7 +687,7 @@ def test_prairielearn_takes_no_attempt_for_a_fault_of_ours():
 
 
 def test_prairielearn_stays_below_a_megabyte():
-    items = [item(verdict(v.BROKEN, message="\x01é" * 9000, kata=f"kata-{i}")) for i in range(99)]
+    items = [item(broken("\x01é" * 9000, f"kata-{i}")) for i in range(99)]
     assert len(render("prairielearn", [result(*items)], about(feedback=FULL))) < 1_000_000
 
 
@@ -683,7 +708,7 @@ def test_junit_carries_points():
 def test_text_says_what_to_think_of_and_what_to_type():
     found = CASES["one could not be graded"]
     found.items[1].verdict.diagnoses[0].causes[0].level = 2
-    unwritten = item(verdict(v.NOT_STARTED, message="scale.py is still the stub", kata="scale"))
+    unwritten = item(stub("scale"))
     text = render("text", [result(*found.items, unwritten, name="Alice Liddell")], about())
     assert text.splitlines() == [
         "Attention: 13 of 30 points; Causal mask could not be graded: a fault of the",
@@ -782,40 +807,40 @@ def table(text, separator=","):
 
 def test_csv_has_a_row_for_each_student():
     results = [result(passed(), partly(), who="alice", name="Alice Liddell"),
-               result(lost(), passed(), who="bob", late=True, remarks=["two files"])]  # fmt: skip
+               result(lost(), passed(), who="bob", late=True,
+                      remarks=[m.NoKataFile()])]  # fmt: skip
     assert table(render("csv", results, about())) == [
         ["student", "name", "dot-product", "softmax", "mask", "points", "worth", "late", "outcome",
          "remarks"],
         ["alice", "Alice Liddell", "10", "3", "", "13", "20", "", "graded", ""],
         ["bob", "", "10", "", "", "", "30", "late", "could not grade mask",
-         "two files; mask: could not grade: the zygote died"],
+         "no kata file was found; "
+         "mask: could not grade: the sandbox workers were ended from outside, twice"],
     ]  # fmt: skip
 
 
-def gone(outcome, message, kata):
-    return item(verdict(outcome, message=message, kata=kata))
+def gone(outcome, reason, kata):
+    return item(verdict(outcome, reason=reason, kata=kata))
 
 
 @pytest.mark.parametrize(
     ("items", "outcome", "remarks"),
     [
         (
-            [gone(v.BROKEN, f"{k}.py does not load: ModuleNotFoundError: No module named 'm'", k)
-             for k in ("softmax", "mask", "scale")],
-            "did not load: softmax, mask, scale",
-            "all 3 katas: does not load: No module named 'm'",
+            [item(broken("No module named 'm'", k)) for k in ("softmax", "mask", "dot-product")],
+            "did not load: softmax, mask, dot-product",
+            "all 3 katas: broken: does not load: ImportError: No module named 'm'",
         ),
         (
-            [gone(v.BROKEN, "dot_product.py is not valid Python: invalid syntax", "dot-product"),
-             gone(v.TIMED_OUT, "no answer within 2 s", "softmax"), passed("mask"),
-             gone(v.CRASHED, "", "scale"), gone(v.NOT_STARTED, "a.py is not there", "a")],
+            [gone(v.BROKEN, r.NotPython("dot_product.py", "invalid syntax"), "dot-product"),
+             gone(v.TIMED_OUT, r.TimedOut(2.0, True), "softmax"), passed("mask"),
+             gone(v.CRASHED, None, "scale"), gone(v.NOT_STARTED, r.FileMissing("a.py"), "a")],
             "did not load: dot-product; timed out: softmax; crashed: scale; not started: a",
-            "dot-product: is not valid Python: invalid syntax; "
-            "softmax: timed out: no answer within 2 s; scale: crashed",
+            "dot-product: broken: is not valid Python: invalid syntax; "
+            "softmax: timed out: stopped after 2 s without an answer; scale: crashed",
         ),
-        ([gone(v.NOT_STARTED, f"{k}.py is not there", k) for k in "ab"], "nothing handed in", ""),
-        ([gone(v.NOT_STARTED, f"{k}.py is still the stub", k) for k in "ab"], "nothing written",
-         ""),
+        ([gone(v.NOT_STARTED, r.FileMissing(f"{k}.py"), k) for k in "ab"], "nothing handed in", ""),
+        ([item(stub(k)) for k in "ab"], "nothing written", ""),
     ],
     ids=["one reason", "several", "nothing", "stubs"],
 )  # fmt: skip
@@ -1017,7 +1042,7 @@ def commented(tmp_path, *comments):
     return path
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize("feedback", LEVELS)
 def test_moodle_gets_the_feedback_as_html(tmp_path, feedback):
     path = commented(tmp_path, "", "well done", "")
     whole = about({"worksheet": path}, feedback=feedback)

@@ -19,14 +19,19 @@ from click.testing import CliRunner
 from attention_katas.cli import main
 from attention_katas.errors import KataError
 from attention_katas.grading import entries
+from attention_katas.grading import remarks as m
 from attention_katas.grading.entries import fingerprint
-from attention_katas.grading.ledger import Entry, Ledger, Noted
+from attention_katas.grading.ledger import Entry, Ledger, LedgerStudent
 from attention_katas.grading.report import page, regrade, rows, similarity, table
-from attention_katas.grading.report.findings import made
+from attention_katas.grading.report.findings import report_on
 from attention_katas.grading.results import Student
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons as r
+from attention_katas.verdict import symptoms
 
 WORTH = {"dot-product": 10, "softmax": 20, "mask": 20}
+SLOW = "stopped after 10 s without an answer: a loop that never ends?"
+ODD = symptoms.OtherAnswerEachTime()
 HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b[31m{{}}"
 
 
@@ -43,9 +48,18 @@ def wrong(kata="softmax", *found, passing=1, outcome=v.FAILED, **other):
     return v.Verdict(kata, outcome, checks, kata_version="1", diagnoses=list(found), **other)
 
 
-def blamed(kind, *ids, ask="Why?"):
-    causes = [v.Cause(one, f"does {one.replace('-', ' ')}", ask) for one in ids]
+def blamed(kind, *ids):
+    sort = v.CONVENTION if kind == v.CONVENTION else v.MISTAKE
+    causes = [v.Cause(id, f"does {id.replace('-', ' ')}", "Why?", sort) for id in ids]
     return v.Diagnosis("softmax", kind, causes)
+
+
+def lost(kata="softmax", text="the process was lost, twice", **other):
+    return v.Verdict(kata, v.COULD_NOT_GRADE, reason=r.CannotJudge(text), **other)
+
+
+def broken(kata="softmax", text="'(' was never closed"):
+    return v.Verdict(kata, v.BROKEN, reason=r.NotPython(f"{kata}.py", text))
 
 
 class Book:
@@ -81,7 +95,7 @@ class Book:
             file = verdict.file or f"{kata}.py"
             parts = (functions or {}).get(kata, ())
             entries.append(Entry(kata, key, WORTH[kata], file, source, form, size, parts))
-        self.ledger.note(self.run, Noted(student, late, list(remarks), entries))
+        self.ledger.note(self.run, LedgerStudent(student, late, list(remarks), entries))
         return self
 
     def done(self):
@@ -155,7 +169,7 @@ def test_points_and_outcomes_of_each_kata(book, catalog):
     book.begin().add("ann", right()).add("bob", wrong(passing=2)).add(
         "cat", v.Verdict("softmax", v.NOT_STARTED)
     ).done()
-    report = made(book.ledger, catalog)
+    report = report_on(book.ledger, catalog)
     [part] = report.katas
     assert part.outcomes == {v.PASSED: 1, v.FAILED: 1, v.NOT_STARTED: 1}
     assert sorted(part.points) == [0, 10, 20]
@@ -173,13 +187,13 @@ def test_misconceptions_are_counted_by_id_and_two_count_for_both(book, catalog):
     book.begin()
     book.add("ann", wrong("softmax", blamed(v.MISTAKE, "no-maximum")))
     book.add("bob", wrong("softmax", blamed(v.TWO_MISTAKES, "no-maximum", "wrong-axis")))
-    book.add("cat", wrong("softmax", blamed(v.CONVENTION, "log-space", ask="It is not.")))
-    book.add("dan", wrong("softmax", v.Diagnosis("softmax", v.SYMPTOMS, symptoms=["odd"])))
+    book.add("cat", wrong("softmax", blamed(v.CONVENTION, "log-space")))
+    book.add("dan", wrong("softmax", v.Diagnosis("softmax", v.SYMPTOMS, symptoms=[ODD])))
     book.add("eve", wrong("softmax", v.Diagnosis("softmax", v.NO_DIAGNOSIS)))
-    book.add("fay", wrong("softmax", v.Diagnosis("softmax", v.EARLIER_WORK, blames="scale")))
-    book.add("gus", v.Verdict("softmax", v.BROKEN, message="'(' was never closed"))
+    book.add("fay", wrong("softmax", v.Diagnosis("softmax", v.EARLIER_WORK, blames=["scale"])))
+    book.add("gus", broken())
     book.add("hal", right()).done()
-    [part] = made(book.ledger, catalog).katas
+    [part] = report_on(book.ledger, catalog).katas
     assert {one.misconception.id: one.students for one in part.held} == {
         "no-maximum": ["ann", "bob"],
         "wrong-axis": ["bob"],
@@ -192,7 +206,7 @@ def test_misconceptions_are_counted_by_id_and_two_count_for_both(book, catalog):
         rows.EARLIER: ["fay"],
         rows.NOT_RUN: ["gus"],
     }
-    said = shown(made(book.ledger, catalog))
+    said = shown(report_on(book.ledger, catalog))
     assert "does no maximum" in said
     assert "2 of 7, 29 %" in said
     assert "another convention: it does log space" in said
@@ -202,7 +216,7 @@ def test_the_same_mistake_in_two_functions_counts_once(book, catalog):
     book.begin().add(
         "ann", wrong("mask", blamed(v.MISTAKE, "turned"), blamed(v.MISTAKE, "turned"))
     ).done()
-    [held] = made(book.ledger, catalog).katas[0].held
+    [held] = report_on(book.ledger, catalog).katas[0].held
     assert held.students == ["ann"]
 
 
@@ -214,7 +228,7 @@ def test_who_is_stuck_where(book, catalog):
     book.add("dan", *(v.Verdict(kata, v.NOT_STARTED) for kata in WORTH))
     book.add("eve", v.Verdict("dot-product", v.COULD_NOT_GRADE), right("softmax"), right("mask"))
     book.done()
-    report = made(book.ledger, catalog)
+    report = report_on(book.ledger, catalog)
     assert {part.name: part.stuck for part in report.katas} == {
         "dot-product": {},
         "softmax": {"Check 1 of softmax": ["ann"]},
@@ -226,12 +240,10 @@ def test_who_is_stuck_where(book, catalog):
 
 
 def test_what_could_not_be_graded_stands_with_its_reason_and_costs_nothing(book, catalog):
-    lost = v.Verdict("softmax", v.COULD_NOT_GRADE, message="the process was lost, twice")
-    book.begin().add("ann", lost).add("bob", right())
-    book.ledger.note(
-        book.run, Noted(Student("cat"), False, [], [Entry("softmax", "no", 20, "f", "s", "", 0)])
-    )
-    report = made(book.ledger, catalog)
+    book.begin().add("ann", lost()).add("bob", right())
+    entry = Entry("softmax", "no", 20, "f", "s", "", 0)
+    book.ledger.note(book.run, LedgerStudent(Student("cat"), False, [], [entry]))
+    report = report_on(book.ledger, catalog)
     assert [(student, why) for student, _, why in report.lost] == [
         ("ann", "the process was lost, twice"),
         ("cat", "not judged yet: the grading was stopped before"),
@@ -243,12 +255,12 @@ def test_what_could_not_be_graded_stands_with_its_reason_and_costs_nothing(book,
 
 def test_remarks_and_audit(book, catalog):
     book.begin().add("ann", right(audit=["starts a program"]), late=True)
-    book.add("bob", v.Verdict("softmax", v.NOT_STARTED), remarks=["no kata file was found"])
-    book.add("cat", right(), remarks=["softmax.py is there 2 times; b/softmax.py was graded"])
-    report = made(book.done().ledger, catalog)
+    book.add("bob", v.Verdict("softmax", v.NOT_STARTED), remarks=[m.NoKataFile()])
+    book.add("cat", right(), remarks=[m.SeveralFiles("softmax.py", 2, "b/softmax.py")])
+    report = report_on(book.done().ledger, catalog)
     assert report.remarks["ann"] == ["late"]
     assert report.audited == [("ann", "softmax", ["starts a program"])]
-    assert report.remark_counts() == {
+    assert report.kinds == {
         "late": 1,
         "no kata file": 1,
         "a file is there more than once": 1,
@@ -265,19 +277,19 @@ def test_everybody_by_name_with_points_marks_and_words(book, catalog):
     book.add(
         Student("2", "Ann"),
         v.Verdict("dot-product", v.NOT_STARTED),
-        v.Verdict("softmax", v.COULD_NOT_GRADE, message="lost"),
+        lost(),
     )
     book.add(
         Student("3", "bo"),
-        v.Verdict("dot-product", v.BROKEN, message="no"),
-        v.Verdict("softmax", v.TIMED_OUT, message="slow"),
+        broken("dot-product"),
+        v.Verdict("softmax", v.TIMED_OUT, reason=r.KataTimedOut(120.0)),
     )
-    report = made(book.done().ledger, catalog)
+    report = report_on(book.done().ledger, catalog)
     source = page.render(report)
     assert source.index('id="students"') < source.index('id="katas"')
     said = words(report)
     assert "of 30 10 20 Ann ≥ 0 · - bo 0 0 ✗ broken 0 ✗ timed out Zoe late 15 10 ✓ 5" in said
-    hidden = made(book.ledger, catalog, hide=True)
+    hidden = report_on(book.ledger, catalog, hide=True)
     assert 'id="students"' not in page.render(hidden)
     assert "everybody's points is left out" in shown(hidden)
 
@@ -286,7 +298,7 @@ def test_a_large_class_is_folded_and_cut(book, catalog):
     book.begin()
     for number in range(61):
         book.add(f"s{number:02}", right())
-    said = shown(made(book.done().ledger, catalog))
+    said = shown(report_on(book.done().ledger, catalog))
     assert "the first 60 of 61 students, by name" in said
     assert "s59" in said
     assert "s60" not in said.partition("Each kata")[0].partition("by name")[2]
@@ -295,8 +307,8 @@ def test_a_large_class_is_folded_and_cut(book, catalog):
 
 def no_module(kata, name="matplotlib"):
     said = f"No module named '{name}'"
-    message = f"{kata.replace('-', '_')}.py does not load: ModuleNotFoundError: {said}"
-    found = v.Verdict(kata, v.BROKEN, message=message)
+    reason = r.DoesNotLoad(f"{kata.replace('-', '_')}.py", "ModuleNotFoundError", said)
+    found = v.Verdict(kata, v.BROKEN, reason=reason)
     found.raised = v.Raised("ModuleNotFoundError", said)
     return found
 
@@ -306,12 +318,13 @@ def test_what_did_not_run_stands_there_with_the_reason(book, catalog):
     notebook = [no_module(kata) for kata in WORTH]
     for one in notebook:
         one.file = "hana.ipynb"
-    slow = wrong("softmax", outcome=v.TIMED_OUT, message="1 of 9 entries differ")
-    slow.checks[3].outcome, slow.checks[3].message = v.TIMED_OUT, "stopped\nafter 10 s"
+    slow = wrong("softmax", outcome=v.TIMED_OUT)
+    slow.checks[1].reason = r.EntriesDiffer(1, 9, (0, 0), 0.5, 0.25)
+    slow.checks[3].outcome, slow.checks[3].reason = v.TIMED_OUT, r.TimedOut(10.0)
     book.add("hana", *notebook)
     book.add("jun", right("dot-product"), slow, no_module("mask", "utils"))
     book.add("kim", no_module("softmax"), no_module("mask"), right("dot-product"))
-    report = made(book.done().ledger, catalog)
+    report = report_on(book.done().ledger, catalog)
     assert [(one.student, one.katas, one.every, one.outcome, one.why) for one in report.halted] == [
         (
             "hana",
@@ -320,7 +333,7 @@ def test_what_did_not_run_stands_there_with_the_reason(book, catalog):
             v.BROKEN,
             "hana.ipynb does not load: ModuleNotFoundError: No module named 'matplotlib'",
         ),
-        ("jun", ("softmax",), False, v.TIMED_OUT, "stopped after 10 s"),
+        ("jun", ("softmax",), False, v.TIMED_OUT, SLOW),
         (
             "jun",
             ("mask",),
@@ -340,19 +353,19 @@ def test_what_did_not_run_stands_there_with_the_reason(book, catalog):
     assert "hana all 3 katas broken hana.ipynb does not load" in said
     assert "each and why" in said
     assert lines(report)[0]["message"].endswith("'matplotlib'")
-    hidden = made(book.ledger, catalog, hide=True)
+    hidden = report_on(book.ledger, catalog, hide=True)
     assert {one.why for one in hidden.halted} == {"ModuleNotFoundError", ""}
     assert "message" not in lines(hidden)[0]
 
 
 def test_an_empty_file_is_nothing_written_and_no_failure(book, catalog):
     empty = [
-        v.Verdict(kata, v.BROKEN, message=f"{kata}.py defines no function; it is empty")
+        v.Verdict(kata, v.BROKEN, reason=r.FunctionMissing(f"{kata}.py", "f", empty=True))
         for kata in WORTH
     ]
     book.begin().add("fay", *empty, sizes=dict.fromkeys(WORTH, 1))
-    book.add("gus", v.Verdict("softmax", v.BROKEN, message="'('"), sizes={"softmax": 0})
-    report = made(book.done().ledger, catalog)
+    book.add("gus", broken(), sizes={"softmax": 0})
+    report = report_on(book.done().ledger, catalog)
     assert report.nothing == ["fay"]
     assert [one.student for one in report.halted] == ["gus"]
     part = next(part for part in report.katas if part.name == "softmax")
@@ -361,11 +374,11 @@ def test_an_empty_file_is_nothing_written_and_no_failure(book, catalog):
 
 def test_calling_the_built_in_is_a_row_of_its_own(book, catalog):
     cheat = wrong("softmax", v.Diagnosis("softmax", v.NO_DIAGNOSIS))
-    cheat.checks[2].rung = rows.BANNED
+    cheat.checks[2].reason = r.Banned("torch.softmax", stopped=True)
     started = wrong("softmax")
     for check in started.checks[1:]:
         check.outcome = v.NOT_WRITTEN
-    report = made(book.begin().add("kai", cheat).add("lou", started).done().ledger, catalog)
+    report = report_on(book.begin().add("kai", cheat).add("lou", started).done().ledger, catalog)
     [part] = report.katas
     assert [(one.misconception.id, one.students) for one in part.held] == [(rows.BUILT_IN, ["kai"])]
     assert part.apart == {rows.UNFINISHED: ["lou"]}
@@ -378,7 +391,7 @@ def test_what_is_apart_is_explained(book, catalog):
     book.begin()
     for student, kind in (("a", v.SYMPTOMS), ("b", v.NO_DIAGNOSIS), ("c", v.EARLIER_WORK)):
         book.add(student, wrong("softmax", v.Diagnosis("softmax", kind)))
-    said = words(made(book.done().ledger, catalog))
+    said = words(report_on(book.done().ledger, catalog))
     assert "only symptoms wrong as no mistake that the judge knows" in said
     assert "no diagnosis nothing could be said beyond which check" in said
     assert "earlier work is to blame right as soon as" in said
@@ -397,7 +410,7 @@ def test_code_of_the_same_form_is_found(book, catalog):
     same_form(book, ["ann", "bob"])
     same_form(book, ["cat", "dan"], wrong, "g", 300)
     same_form(book, ["eve"], form="h")
-    report = made(book.done().ledger, catalog)
+    report = report_on(book.done().ledger, catalog)
     assert [group.students for group in report.alike.groups] == [("cat", "dan"), ("ann", "bob")]
     assert lines(report)[0]["alike_with"] == "bob"
     said = shown(report)
@@ -414,7 +427,7 @@ def test_short_common_and_given_forms_are_left_out(book, catalog):
     same_form(book, ["c1", "c2"], form=reference, size=much)
     same_form(book, ["d1", "d2"], wrong, form=stub, size=size)
     same_form(book, ["e1", "e2"], form="")
-    found = made(book.done().ledger, catalog).alike
+    found = report_on(book.done().ledger, catalog).alike
     assert (found.groups, found.short, found.common, found.ours) == ([], 1, 1, 2)
 
 
@@ -429,7 +442,7 @@ def test_a_pair_stands_once_with_all_its_katas(book, catalog):
             sizes={"softmax": 200, "mask": 400},
             sources={"softmax": "s"},
         )
-    [group] = made(book.done().ledger, catalog).alike.groups
+    [group] = report_on(book.done().ledger, catalog).alike.groups
     assert [(one.kata, one.right, one.verbatim) for one in group.katas] == [
         ("softmax", False, True),
         ("mask", True, False),
@@ -450,7 +463,7 @@ def test_functions_are_compared_where_files_differ(book, catalog):
         "eve": given,
     }.items():
         book.add(student, right("mask"), functions={"mask": tuple(parts)})
-    report = made(book.done().ledger, catalog)
+    report = report_on(book.done().ledger, catalog)
     [group] = report.alike.groups
     assert group.students == ("ann", "bob")
     assert group.katas[0].functions == ("attention",)
@@ -462,7 +475,7 @@ def test_a_function_that_many_have_is_counted_only(book, catalog):
     book.begin()
     for student in "abcde":
         book.add(student, right("mask"), functions={"mask": (("attention", "f", 400),)})
-    report = made(book.done().ledger, catalog)
+    report = report_on(book.done().ledger, catalog)
     assert report.alike.groups == []
     assert "1 long function(s) shared by more than 4, in whatever file" in shown(report)
 
@@ -477,7 +490,7 @@ def test_a_whole_file_of_the_same_form_is_not_told_again_by_function(book, catal
             sizes={"mask": 400},
             functions={"mask": (("attention", "g", 300),)},
         )
-    [group] = made(book.done().ledger, catalog).alike.groups
+    [group] = report_on(book.done().ledger, catalog).alike.groups
     assert [one.functions for one in group.katas] == [()]
 
 
@@ -499,7 +512,7 @@ def graded_twice(book, before, now, **how):
 
 def test_a_changed_grade_for_the_same_code_is_said_first(book, catalog, tmp_path):
     graded_twice(book, right(), wrong(versions={"torch": "2"}))
-    report = made(book.ledger, catalog)
+    report = report_on(book.ledger, catalog)
     [change] = report.difference.same_code
     assert (change.before, change.now, change.less) == (20, 5, True)
     source = page.render(report)
@@ -515,10 +528,10 @@ def test_a_changed_grade_for_the_same_code_is_said_first(book, catalog, tmp_path
 def test_other_code_may_earn_other_points(book, catalog):
     book.begin().add("ann", wrong(), sources={"softmax": "old"}).done()
     book.begin().add("ann", right(), sources={"softmax": "new"}).done()
-    difference = made(book.ledger, catalog).difference
+    difference = report_on(book.ledger, catalog).difference
     assert difference.same_code == []
     assert [(one.before, one.now) for one in difference.resubmitted] == [(5, 20)]
-    said = shown(made(book.ledger, catalog))
+    said = shown(report_on(book.ledger, catalog))
     assert "No grade changed for the same code" in said
     assert "Other code, other points" in said
 
@@ -526,28 +539,27 @@ def test_other_code_may_earn_other_points(book, catalog):
 def test_the_judges_hash_decides_whether_it_is_the_same_code(book, catalog):
     """It knows of imports, and not of comments."""
     graded_twice(book, right(), wrong())
-    difference = made(book.ledger, catalog).difference
+    difference = report_on(book.ledger, catalog).difference
     assert len(difference.same_code) == 1
     one, other = right(), wrong()
     one.source_hash, other.source_hash = "a", "b"
     graded_twice(book, one, other)
-    difference = made(book.ledger, catalog).difference
+    difference = report_on(book.ledger, catalog).difference
     assert (len(difference.same_code), len(difference.resubmitted)) == (0, 1)
     again = right()
     again.source_hash = "b"
     book.begin().add("ann", again, sources={"softmax": "with a comment"}).done()
-    assert len(made(book.ledger, catalog).difference.same_code) == 1
+    assert len(report_on(book.ledger, catalog).difference.same_code) == 1
 
 
 def test_newcomers_the_missing_and_what_can_be_graded_now(book, catalog):
-    lost = v.Verdict("softmax", v.COULD_NOT_GRADE)
-    book.begin().add("ann", right()).add("bob", lost).add("cat", right()).done()
-    book.begin().add("bob", right()).add("cat", lost).add("dan", right()).done()
-    difference = made(book.ledger, catalog).difference
+    book.begin().add("ann", right()).add("bob", lost()).add("cat", right()).done()
+    book.begin().add("bob", right()).add("cat", lost()).add("dan", right()).done()
+    difference = report_on(book.ledger, catalog).difference
     assert (difference.newcomers, difference.missing) == (["dan"], ["ann"])
     assert [one.student for one in difference.graded_now] == ["bob"]
     assert [(one.student, one.now) for one in difference.same_code] == [("cat", None)]
-    said = shown(made(book.ledger, catalog))
+    said = shown(report_on(book.ledger, catalog))
     assert "Not there before" in said
     assert "There before, not now" in said
 
@@ -570,7 +582,7 @@ def test_points_that_are_only_worth_something_else_are_not_loud(book, catalog, m
     monkeypatch.setitem(WORTH, "softmax", 30)
     monkeypatch.setitem(WORTH, "mask", 40)
     book.begin().add("ann", right(), wrong("mask", passing=2)).done()
-    report = made(book.ledger, catalog)
+    report = report_on(book.ledger, catalog)
     assert [(one.before, one.now) for one in report.difference.revalued] == [(20, 30)]
     assert [one.kata for one in report.difference.same_code] == ["mask"]
     assert "1 grade of softmax moved only because it is worth other points" in shown(report)
@@ -580,29 +592,29 @@ def test_a_run_that_was_cut_off_is_not_compared_with(book, catalog):
     book.begin().add("ann", right()).done()
     book.begin().add("ann", wrong())
     book.begin().add("ann", right()).done()
-    difference = made(book.ledger, catalog).difference
+    difference = report_on(book.ledger, catalog).difference
     assert (difference.before.run.id, difference.same) == (1, 1)
     book.begin().add("zoe", right()).done()
-    assert made(book.ledger, catalog).difference is None  # nobody of them was there
+    assert report_on(book.ledger, catalog).difference is None  # nobody of them was there
 
 
 def test_the_last_finished_grading_is_reported(book, catalog, tmp_path):
     book.begin().add("ann", right()).done()
     book.begin().add("ann", wrong())
-    report = made(book.ledger, catalog)
+    report = report_on(book.ledger, catalog)
     assert (report.run.id, report.later.id) == (1, 2)
     assert "was stopped before its end and is not on this page" in shown(report)
     done = run(tmp_path / "spring-grades.db", "--out", tmp_path)
     assert "a later grading" in done.output
     book.done()
-    assert made(book.ledger, catalog).later is None
+    assert report_on(book.ledger, catalog).later is None
 
 
 def test_a_stopped_grading_is_never_compared_with(book, catalog, tmp_path):
     old = Book(tmp_path / "old.db").begin().add("ann", right())
     book.begin().add("ann", wrong()).done()
     with pytest.raises(KataError, match="was stopped before its end"):
-        made(book.ledger, catalog, old.ledger)
+        report_on(book.ledger, catalog, old.ledger)
     old.ledger.close()
 
 
@@ -610,8 +622,8 @@ def test_what_is_not_judged_yet_is_no_changed_grade(book, catalog, tmp_path):
     old = Book(tmp_path / "old.db").begin().add("ann", right()).add("bob", right()).done()
     book.begin().add("bob", right())
     waiting = [Entry("softmax", "no such key", 20, "f", "ann softmax", "", 0)]
-    book.ledger.note(book.run, Noted(Student("ann"), False, [], waiting))
-    report = made(book.ledger, catalog, old.ledger)
+    book.ledger.note(book.run, LedgerStudent(Student("ann"), False, [], waiting))
+    report = report_on(book.ledger, catalog, old.ledger)
     found = report.difference
     assert (found.same_code, found.resubmitted, found.same, found.waiting) == ([], [], 1, 1)
     assert "1 not judged in one of the two" in shown(report)
@@ -622,7 +634,7 @@ def test_another_ledger_can_be_compared_with(book, catalog, tmp_path):
     old = Book(tmp_path / "old.db").begin().add("ann", right()).done()
     old.ledger.close()
     book.begin().add("ann", wrong()).done()
-    assert made(book.ledger, catalog).difference is None
+    assert report_on(book.ledger, catalog).difference is None
     done = run(tmp_path / "spring-grades.db", "--out", tmp_path, "--against", tmp_path / "old.db")
     assert done.exit_code == 0
     assert "ann: softmax 20 -> 5" in done.output
@@ -631,18 +643,22 @@ def test_another_ledger_can_be_compared_with(book, catalog, tmp_path):
 # The page
 
 
+REMARKS = [m.NotAnArchive(HOSTILE, HOSTILE), r.GraderFault(HOSTILE, HOSTILE)]
+
+
 def hostile_class(book):
     student = Student("id" + HOSTILE, HOSTILE, {"email": HOSTILE})
-    bad = v.Verdict("softmax", v.COULD_NOT_GRADE, message=HOSTILE, audit=[HOSTILE], file=HOSTILE)
-    broken = wrong("mask", file=HOSTILE, message=HOSTILE, output=HOSTILE)
+    bad = lost("softmax", HOSTILE, audit=[HOSTILE], file=HOSTILE)
+    cut = wrong("mask", outcome=v.CRASHED, file=HOSTILE, output=HOSTILE)
+    cut.reason = r.DoesNotLoad(HOSTILE, HOSTILE, HOSTILE)
     book.begin(HOSTILE, HOSTILE).add(student, right("softmax"), right("mask")).done()
-    book.begin(HOSTILE, HOSTILE).add(student, bad, broken, remarks=[HOSTILE], late=True)
+    book.begin(HOSTILE, HOSTILE).add(student, bad, cut, remarks=REMARKS, late=True)
     book.add("=1+1", right(), right("mask")).done()
     return book
 
 
 def test_nothing_that_comes_from_outside_is_markup(book, catalog):
-    report = made(hostile_class(book).ledger, catalog)
+    report = report_on(hostile_class(book).ledger, catalog)
     source = page.render(report, HOSTILE)
     found = Page(source)
     assert "script" not in found.tags
@@ -653,7 +669,7 @@ def test_nothing_that_comes_from_outside_is_markup(book, catalog):
 
 
 def test_the_page_asks_for_nothing(book, catalog):
-    source = page.render(made(hostile_class(book).ledger, catalog), "x.csv")
+    source = page.render(report_on(hostile_class(book).ledger, catalog), "x.csv")
     found = Page(source)
     assert {one[0] for one in found.refers} == {"#"}
     assert {one[1:] for one in found.refers} <= set(found.ids)
@@ -669,9 +685,12 @@ def test_the_page_asks_for_nothing(book, catalog):
 def test_without_names_there_is_neither_name_nor_id(book, catalog, tmp_path):
     secret = Student("s0001234", "Anna Quill", {"email": "quill@example.org"})
     words = "quill-hw.ipynb of Anna Quill"
-    lost = v.Verdict("mask", v.COULD_NOT_GRADE, message=words, file=words, audit=[words])
+    fault = lost("mask", words, file=words, audit=[words])
+    remarks = [m.NotANotebook(words)]
+    crash = v.Verdict("softmax", v.BROKEN, reason=r.DoesNotLoad(words, words, words), file=words)
+    crash.raised = v.Raised(words, words)
     book.begin(origin="/srv/quill").add(secret, right(), right("mask")).add("bob", right()).done()
-    book.begin(origin="/srv/quill").add(secret, wrong(file=words), lost, remarks=[words], late=True)
+    book.begin(origin="/srv/quill").add(secret, crash, fault, remarks=remarks, late=True)
     book.add(Student("s0005678", "Bo Rune"), right()).done()
     done = run(tmp_path / "spring-grades.db", "--anonymous", "--out", tmp_path)
     assert done.exit_code == 0, done.output
@@ -686,16 +705,16 @@ def test_without_names_there_is_neither_name_nor_id(book, catalog, tmp_path):
 
 def test_numbers_stay_the_same(book, catalog):
     book.begin().add("ann", right()).add("bob", right()).done()
-    first = made(book.ledger, catalog, hide=True).names
+    first = report_on(book.ledger, catalog, hide=True).names
     book.begin().add("aaa", right()).add("bob", right()).add("ann", right()).done()
-    again = made(book.ledger, catalog, hide=True).names
+    again = report_on(book.ledger, catalog, hide=True).names
     assert {name: again[name] for name in first} == first
     assert again["aaa"] == "Student 3"
 
 
 def test_two_of_the_same_name_are_told_apart(book, catalog):
     book.begin().add(Student("1", "Kim"), right()).add(Student("2", "Kim"), right()).done()
-    assert set(made(book.ledger, catalog).names.values()) == {"Kim (1)", "Kim (2)"}
+    assert set(report_on(book.ledger, catalog).names.values()) == {"Kim (1)", "Kim (2)"}
 
 
 def test_a_large_class_makes_a_page_of_bearable_size(book, catalog):
@@ -713,10 +732,10 @@ def test_a_large_class_makes_a_page_of_bearable_size(book, catalog):
             Entry(kata, f"{kata}{number % 31}", worth, "f", f"{number}", f"{number // 2}", 400)
             for kata, worth in WORTH.items()
         ]
-        noted = Noted(Student(f"s{number:05}", f"Student of a name {number}"), True, [], entries)
-        book.ledger.note(book.run, noted)
+        student = Student(f"s{number:05}", f"Student of a name {number}")
+        book.ledger.note(book.run, LedgerStudent(student, True, [], entries))
     started = time.process_time()
-    report = made(book.done().ledger, catalog)
+    report = report_on(book.done().ledger, catalog)
     source = page.render(report)
     assert time.process_time() - started < 30
     assert len(source) < 1_500_000
@@ -764,7 +783,7 @@ def test_what_is_no_ledger_is_refused(tmp_path, monkeypatch):
     "damage",
     [
         "update verdicts set verdict = x'00'",
-        "update hand_ins set remarks = '{'",
+        "update submissions set remarks = '{'",
         "drop table entries",
         "update verdicts set verdict = ?",
     ],
@@ -777,24 +796,6 @@ def test_a_damaged_ledger_is_told(book, tmp_path, damage):
     done = run(tmp_path / "spring-grades.db", "--out", tmp_path)
     assert done.exit_code == 2, done.output
     assert "cannot be used" in done.output
-
-
-def old_ledger(path):
-    """As it was when functions were not kept."""
-    Book(path).begin().add("ann", right()).done().ledger.close()
-    with sqlite3.connect(path) as db:
-        db.execute("alter table entries drop column functions")
-    db.close()
-
-
-def test_a_ledger_of_before_is_read_and_grows(tmp_path, catalog):
-    path = tmp_path / "old-grades.db"
-    old_ledger(path)
-    with Ledger(path) as opened:
-        report = made(opened, catalog)
-        assert report.totals == [20]
-        assert "only whole files could be compared" in shown(report)
-        opened.note(1, Noted(Student("bob"), False, [], [Entry("mask", "k", 1, "f", "s", "", 1)]))
 
 
 @pytest.fixture
@@ -812,7 +813,7 @@ def cannot_write(monkeypatch):
 
 def test_a_ledger_that_can_only_be_read(tmp_path, request):
     path = tmp_path / "old # grades.db"
-    old_ledger(path)
+    Book(path).begin().add("ann", right()).done().ledger.close()
     request.getfixturevalue("cannot_write")
     done = run(path, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
@@ -873,10 +874,10 @@ def test_the_terminal_keeps_to_its_width(book, tmp_path, monkeypatch, columns):
 def test_a_run_that_reached_nobody(book, catalog):
     book.begin()
     with pytest.raises(KataError, match="reached nobody"):
-        made(book.ledger, catalog)
+        report_on(book.ledger, catalog)
 
 
 def test_a_kata_that_is_no_longer_there_is_reported_all_the_same(book, catalog, monkeypatch):
     monkeypatch.setitem(WORTH, "gone", 5)
     book.begin().add("ann", right("gone")).done()
-    assert "gone" in shown(made(book.ledger, catalog))
+    assert "gone" in shown(report_on(book.ledger, catalog))

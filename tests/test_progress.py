@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 
 import pytest
@@ -93,3 +94,44 @@ def test_a_workspace_that_was_moved_away_is_not_made_again(tmp_path):
     with pytest.raises(ProgressUnavailable):
         Progress(gone).hint_level("softmax")
     assert not (tmp_path / "moved").exists()
+
+
+# What version 0.1 wrote, where katas have no key but their name.
+SCHEMA_OF_0_1 = """
+create table attempts (
+    id integer primary key, at text not null, kata text not null, kata_version text not null,
+    source_hash text not null, outcome text not null, passed integer not null,
+    total integer not null, seconds real not null, device text not null, seed integer not null,
+    checks text not null
+);
+create index attempts_by_kata on attempts (kata, id);
+create table first_passes (
+    kata text primary key, at text not null, kata_version text not null,
+    source_hash text not null, source text not null
+);
+create table hints (kata text primary key, level integer not null);
+insert into attempts values (
+    1, '2026-05-01T10:00:00', 'softmax', 'k1', 's1', 'passed', 2, 2, 0.5, 'cpu', 7,
+    '[["a", "passed"], ["b", "passed"]]'
+);
+insert into first_passes values ('softmax', '2026-05-01T10:00:00', 'k1', 's1', 'the source');
+insert into hints values ('mask', 2);
+pragma user_version = 1;
+"""
+
+
+def test_a_workspace_of_version_0_1_keeps_its_passes(tmp_path, catalog):
+    path = tmp_path / ".kata" / "progress.db"
+    path.parent.mkdir()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(SCHEMA_OF_0_1)
+    progress = Progress(path, catalog.keys)
+    state = progress.state("softmax", "k1", "s1")
+    assert (state.name, state.attempts, state.first_pass) == (DONE, 1, "2026-05-01")
+    stale = progress.state("softmax", "k2", "s1")
+    assert (stale.name, stale.first_pass) == (STALE, "2026-05-01")
+    assert progress.first_pass("softmax") == ("2026-05-01T10:00:00", "the source")
+    assert progress.hint_level("mask") == 2
+    progress.record(verdict(v.FAILED), "later")
+    assert progress.attempts("softmax") == 2
+    assert progress.notice == ""

@@ -147,8 +147,8 @@ class Progress:
         digests = {}
         for kata in catalog.ready:
             try:
-                found = submission(catalog, kata, root / kata.file)
-                digests[kata] = "" if found.not_started else found.digest
+                candidate = submission(catalog, kata, root / kata.file)
+                digests[kata] = "" if candidate.not_started else candidate.digest
             except (OSError, Unreadable):
                 digests[kata] = "unreadable"
         return self._do(

@@ -78,11 +78,11 @@ class Placed:
     """Results by the number of the student's row.
 
     rows: those of one student each.
-    matched: also the rows that several students share.
+    claims: also the rows that several students share.
     """
 
     rows: dict[int, Result]
-    matched: set[int]
+    claims: set[int]
 
 
 def placed(

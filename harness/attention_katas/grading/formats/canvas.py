@@ -77,7 +77,7 @@ def _filled(book: Sheet, results: Sequence[Result], about: About) -> str:
         if result.graded:
             grades.append((_name(book, row), row[column], str(result.points)))
             row[column] = str(result.points)
-    people = [_name(book, row) for at, row in enumerate(book.rows) if at not in students.matched]
+    people = [_name(book, row) for at, row in enumerate(book.rows) if at not in students.claims]
     about.notes.extend(absent([name for name in people if name], "gradebook") + changes(grades))
     columns = [*range(section + 1), column]
     book.rows = [[row[i] if i < len(row) else "" for i in columns] for row in book.rows if row]

@@ -85,7 +85,7 @@ def render(results: Sequence[Result], about: About) -> str:
             row[comments] = _comment(result, about)
         elif comments:
             untouched += 1
-    rest = [row for at, row in enumerate(sheet.rows) if any(row) and at not in students.matched]
+    rest = [row for at, row in enumerate(sheet.rows) if any(row) and at not in students.claims]
     about.notes.extend(absent([row[who] for row in rest], "worksheet") + changes(grades))
     if untouched:
         about.notes.append(f"feedback comments that were there stay as they were: {untouched}")

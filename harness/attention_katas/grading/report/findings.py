@@ -296,8 +296,8 @@ def _part(kata: str, title: str, worth: int, kata_rows: list[Row]) -> KataPart:
     for row in kata_rows:
         for misconception in row.facts.named:
             students.setdefault(misconception, []).append(row.student)
-        if row.facts.known in rows.APART:
-            part.apart.setdefault(row.facts.known, []).append(row.student)
+        if row.facts.knowledge in rows.APART:
+            part.apart.setdefault(row.facts.knowledge, []).append(row.student)
         part.checks.update(set(row.facts.failing))
     part.held = [Held(misconception, holders) for misconception, holders in students.items()]
     part.held.sort(key=lambda held: (-len(held.students), held.misconception.id))

@@ -55,7 +55,7 @@ class VerdictSummary:
     passed, total: checks.
     reason: why it is not a pass.
     named: the mistakes that have a name.
-    known: NAMED, one of APART, or "" where nothing failed.
+    knowledge: NAMED, one of APART, or "" where nothing failed.
     failing: titles of checks.
     stop: the title of the first check that fails, or the outcome.
     raised: the class of the exception that kept the file from loading, if Python has that class.
@@ -68,7 +68,7 @@ class VerdictSummary:
     total: int = 0
     reason: r.Reason | None = None
     named: tuple[Misconception, ...] = ()
-    known: str = ""
+    knowledge: str = ""
     failing: tuple[str, ...] = ()
     stop: str = ""
     raised: str = ""
@@ -143,7 +143,7 @@ def _unless_empty(entry: Entry, facts: VerdictSummary) -> VerdictSummary:
     """The judge calls an empty file broken; in a class it is one that was not started."""
     if facts.outcome != v.BROKEN or entry.size != EMPTY_SIZE:
         return facts
-    return replace(facts, outcome=v.NOT_STARTED, known="", stop=v.NOT_STARTED)
+    return replace(facts, outcome=v.NOT_STARTED, knowledge="", stop=v.NOT_STARTED)
 
 
 def _summary(verdict: v.Verdict | None, worth: int) -> VerdictSummary:
@@ -157,7 +157,7 @@ def _summary(verdict: v.Verdict | None, worth: int) -> VerdictSummary:
         total=verdict.total,
         reason=cause(verdict),
         named=named,
-        known=NAMED if named else _known(verdict),
+        knowledge=NAMED if named else _knowledge(verdict),
         failing=tuple(c.title for c in verdict.checks if c.outcome in FAILING),
         stop=_stop(verdict),
         raised=_class(verdict.raised),
@@ -210,7 +210,7 @@ def _class(raised: v.Raised | None) -> str:
     return raised.type
 
 
-def _known(verdict: v.Verdict) -> str:
+def _knowledge(verdict: v.Verdict) -> str:
     if verdict.outcome in (v.PASSED, v.NOT_STARTED, v.COULD_NOT_GRADE):
         return ""
     kinds = {diagnosis.kind for diagnosis in verdict.diagnoses}

@@ -66,7 +66,7 @@ def _cells(report: Report, row: Row) -> dict[str, str]:
         "passed": str(facts.passed),
         "checks": str(facts.total),
         "misconceptions": " ".join(misconception.id for misconception in facts.named),
-        "known": facts.known,
+        "known": facts.knowledge,
         "stopped_at": facts.stop,
         "message": sentence(facts.reason),
         "late": "yes" if late else "",
