@@ -13,7 +13,7 @@ from attention_katas.service import cluster, rpc
 def noted(file, settings, request):
     """In a worker: what `cluster.judge_request` does, and notes of it."""
     judge = rpc.split(request)[0]
-    source = b"".join(judge.sources.values()).decode()
+    source = "".join(judge.sources.values())
     key = source.rpartition("\n# ")[2].strip()
 
     def note(what):
