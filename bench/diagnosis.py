@@ -245,7 +245,7 @@ def with_gradients(reference, call):
     from attention_katas.judge.proxy import copy_of, mapped
 
     call.args = mapped(call.args, lambda t: copy_of(t).requires_grad_(t.is_floating_point()))
-    call.upstream = reference(*call.args, **call.kwargs).detach() + 1
+    call.upstreams = [reference(*call.args, **call.kwargs).detach() + 1]
     return call
 
 

@@ -50,15 +50,20 @@ class Device:
 
     def gradient_tolerance(self, dtype: torch.dtype) -> float | None:
         """Allowed |actual - expected| / max |expected| of a gradient; None: not compared."""
-        tolerance = GRADIENTS.get(str(dtype).removeprefix("torch."))
+        tolerance = GRADIENTS.get(_real_name(dtype))
         return None if tolerance is None else tolerance * (1 if self.name == "cpu" else 10)
 
     def tolerance(self, dtype: torch.dtype) -> float:
         """Allowed |actual - expected| / (1 + |expected|) for outputs of `dtype`."""
-        name = str(dtype).removeprefix("torch.")
+        name = _real_name(dtype)
         if name == "float32" and self.name != "cpu":
             return ACCELERATOR_FLOAT32
         return TOLERANCES.get(name, 0.0)
+
+
+def _real_name(dtype: torch.dtype) -> str:
+    """The name of a real dtype, or of the parts of a complex one."""
+    return str(dtype.to_real() if dtype.is_complex else dtype).removeprefix("torch.")
 
 
 def choose(name: str) -> Device:

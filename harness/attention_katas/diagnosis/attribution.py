@@ -167,7 +167,7 @@ def _again(
         if follow_up is None:
             return None
         for call in calls:
-            differentiate = call.upstream is not None
+            differentiate = call.upstreams is not None
             question = probing.Question(call.args, call.kwargs, call.tolerance, differentiate)
             try:
                 calls_again.append(follow_up.ask(call.function, question, call.on_fake_device))

@@ -22,7 +22,7 @@ from attention_katas.diagnosis.failed_run import FailedRun
 from attention_katas.diagnosis.followup import FollowUp, NoAnswer
 from attention_katas.diagnosis.hypotheses import Hypothesis
 from attention_katas.errors import CouldNotGrade
-from attention_katas.judge import excerpt, failures
+from attention_katas.judge import excerpt, failures, trees
 from attention_katas.judge.fixtures import Draw
 from attention_katas.judge.proxy import Call, tensors_in
 from attention_katas.verdict import data as v
@@ -307,8 +307,11 @@ class Diagnoser:
     def _noise(self) -> v.Diagnosis:
         """Answers that differ from call to call: right on average, or not even that."""
         # A plain question of some size: the mean of many answers has to say something.
-        plain = [c for c in self._calls() if c.answer is not None and not c.on_fake_device]
-        exact = [c for c in plain if c.tolerance is None and c.answer.dtype == torch.float64]  # type: ignore[union-attr]
+        answered = [c for c in self._calls() if c.answer is not None and not c.on_fake_device]
+        plain = [call for call in answered if isinstance(call.answer, torch.Tensor)]
+        if not plain:
+            return self._only_noise()
+        exact = [c for c in plain if c.tolerance is None and c.answer.dtype == torch.float64]
         call = min(exact or plain, key=_size)
         question = probing.Question(call.args, call.kwargs, call.tolerance)
         answers = []
@@ -330,6 +333,9 @@ class Diagnoser:
                     diagnosis = self._named(Hypothesis((self.randoms[0],), self.reference))
                     diagnosis.explained = RANDOM_CALLS
                     return diagnosis
+        return self._only_noise()
+
+    def _only_noise(self) -> v.Diagnosis:
         diagnosis = self._symptoms_only()
         diagnosis.symptoms = [s.OtherAnswerEachTime(), *diagnosis.symptoms][:SYMPTOMS]
         return diagnosis
@@ -385,16 +391,16 @@ class Diagnoser:
         if self.case.silent:
             return
         for call in sorted(self._calls(), key=_size):
-            at = None if self.right.agrees(call) else _clearest(call, self.right.does(call).answer)
-            if at is None:
+            if call.on_fake_device or self.right.agrees(call):
                 continue
-            answer, expected = call.answer, self.right.does(call).answer
-            assert answer is not None
-            assert expected is not None
-            diagnosis.call, diagnosis.at = _with_shapes(call), at
-            diagnosis.yours = excerpt.plain(float(answer[tuple(at)]))
-            diagnosis.expected = excerpt.plain(float(expected[tuple(at)]))
-            return
+            for answer, expected in _pairs(call.answer, self.right.does(call).answer):
+                at = _clearest(answer, expected)
+                if at is None:
+                    continue
+                diagnosis.call, diagnosis.at = _with_shapes(call), at
+                diagnosis.yours = excerpt.cell(answer[tuple(at)])
+                diagnosis.expected = excerpt.cell(expected[tuple(at)])
+                return
 
     def _exception(self) -> list[s.Symptom]:
         """What the first exception says about the axes that met."""
@@ -415,9 +421,9 @@ class Diagnoser:
 
     def _other_dtypes(self) -> list[s.Symptom]:
         for call in self._calls():
-            answer, expected = call.answer, self.right.does(call).answer
-            if answer is not None and expected is not None and answer.dtype != expected.dtype:
-                return [s.OtherDtype(excerpt.dtype_name(answer), excerpt.dtype_name(expected))]
+            for answer, expected in _pairs(call.answer, self.right.does(call).answer):
+                if answer.dtype != expected.dtype:
+                    return [s.OtherDtype(excerpt.dtype_name(answer), excerpt.dtype_name(expected))]
         return []
 
     def _measured(self) -> list[s.Symptom]:
@@ -433,7 +439,7 @@ class Diagnoser:
     def _measure(self, measure: Callable[..., Any], follow_up: FollowUp) -> list[s.Symptom]:
         """What one measurement reports; nothing when it cannot be made of these answers."""
 
-        def ask(*args: Any, **kwargs: Any) -> torch.Tensor:
+        def ask(*args: Any, **kwargs: Any) -> Any:
             return follow_up.answer(self.name, *args, **kwargs)
 
         try:
@@ -450,17 +456,24 @@ class Diagnoser:
         return [s.Measured(measure.__name__, text, not probing.is_fixed(measure, text))]
 
 
-def _clearest(call: Call, expected: torch.Tensor | None) -> list[int] | None:
-    """Index of the entry that is furthest off, where it is off enough to be seen; else None."""
-    answer = call.answer
-    if answer is None or expected is None or answer.shape != expected.shape:
+def _pairs(answer: Any, expected: Any) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """The tensors of two answers beside each other; none when they are nested differently."""
+    if trees.structure(answer) != trees.structure(expected):
+        return []
+    ordered = tensors_in(trees.in_order_of(answer, expected))
+    return list(zip(ordered, tensors_in(expected), strict=True))
+
+
+def _clearest(answer: torch.Tensor, expected: torch.Tensor) -> list[int] | None:
+    """Index of the entry that is furthest off, where it is off enough to be seen; else None.
+
+    The tensors may have any shapes.
+    """
+    if answer.shape != expected.shape or answer.dtype != expected.dtype or not answer.numel():
         return None
-    if call.on_fake_device or not answer.numel():
-        return None
-    if answer.is_complex() or answer.dtype != expected.dtype:
-        return None
-    gap = (answer.double() - expected.double()).abs().nan_to_num(nan=float("inf"))
-    if not bool((gap > 1e-3 * (1 + expected.double().abs())).any()):
+    wide = torch.complex128 if answer.is_complex() else torch.float64
+    gap = (answer.to(wide) - expected.to(wide)).abs().nan_to_num(nan=float("inf"))
+    if not bool((gap > 1e-3 * (1 + expected.to(wide).abs())).any()):
         return None
     index: list[int] = (gap == gap.max()).nonzero()[0].tolist()
     return index

@@ -16,8 +16,9 @@ from typing import Any
 
 import torch
 
+from attention_katas.judge import trees
 from attention_katas.judge.ladder import pattern
-from attention_katas.judge.proxy import Call, copy_of, mapped
+from attention_katas.judge.proxy import Call, copy_of, mapped, tensors_in
 from attention_katas.sandbox import fake_device
 
 HALF = (torch.float16, torch.bfloat16)
@@ -34,7 +35,7 @@ class Behaviour:
     refused: it was a ValueError, as a contract may ask for.
     message: the text of the exception.
     mismatch: tensors of two devices met.
-    answer: the tensor that was returned.
+    answer: what was returned: a tensor, or nested ones.
     away: the answer is on the pretended device of the inputs.
     changed: positions of the tensors that were written into.
     gradients: of the inputs, in their shapes.
@@ -44,7 +45,7 @@ class Behaviour:
     refused: bool = False
     message: str = ""
     mismatch: bool = False
-    answer: torch.Tensor | None = None
+    answer: Any = None
     away: bool = False
     changed: frozenset[int] = frozenset()
     gradients: list[torch.Tensor | None] | None = field(default=None)
@@ -68,7 +69,7 @@ def observed(function: Callable[..., Any], call: Call) -> Behaviour:
     """What `function` does with the same question."""
     if call.on_fake_device:
         return _observed_on_fake_device(function, call)
-    differentiate = call.upstream is not None
+    differentiate = call.upstreams is not None
     leaves: list[torch.Tensor] = []
     inputs: list[tuple[torch.Tensor, torch.Tensor]] = []
 
@@ -85,9 +86,9 @@ def observed(function: Callable[..., Any], call: Call) -> Behaviour:
             returned = function(*mapped(positional(function, call), place))
     except Exception as error:  # noqa: BLE001 - a mistake may raise whatever it likes
         return Behaviour(raised=True, refused=isinstance(error, ValueError), message=str(error))
-    if not isinstance(returned, torch.Tensor):
+    if not tensors_in(returned):
         return Behaviour(raised=True)
-    behaviour = Behaviour(answer=returned.detach())
+    behaviour = Behaviour(answer=mapped(returned, torch.Tensor.detach))
     if differentiate:
         behaviour.gradients = _gradients(returned, leaves, call)
         if behaviour.gradients is None:
@@ -99,16 +100,19 @@ def observed(function: Callable[..., Any], call: Call) -> Behaviour:
 
 
 def _gradients(
-    returned: torch.Tensor, leaves: list[torch.Tensor], call: Call
+    returned: Any, leaves: list[torch.Tensor], call: Call
 ) -> list[torch.Tensor | None] | None:
-    if not returned.requires_grad:
+    """The gradients of the inputs, in their shapes; None when the backward pass raises."""
+    assert call.upstreams is not None
+    losses = [
+        trees.inner_product(output, upstream.to(output.dtype))
+        for output, upstream in zip(tensors_in(returned), call.upstreams, strict=False)
+        if upstream is not None and output.requires_grad and output.shape == upstream.shape
+    ]
+    if not losses:
         return [None] * len(leaves)
-    assert call.upstream is not None
-    if call.upstream.shape != returned.shape:
-        return [None] * len(leaves)
-    loss = (returned * call.upstream.to(returned.dtype)).sum()
     try:
-        return list(torch.autograd.grad(loss, leaves, allow_unused=True))
+        return list(torch.autograd.grad(losses, leaves, allow_unused=True))
     except RuntimeError:  # something that the backward pass needs was overwritten
         return None
 
@@ -124,9 +128,12 @@ def _observed_on_fake_device(function: Callable[..., Any], call: Call) -> Behavi
         return Behaviour(raised=True, mismatch=True)
     except Exception:  # noqa: BLE001 - as above
         return Behaviour(raised=True)
-    if isinstance(returned, fake_device.FakeDeviceTensor):
-        return Behaviour(answer=returned.numbers, away=True)
-    return Behaviour(answer=returned) if isinstance(returned, torch.Tensor) else Behaviour(True)
+    outputs = tensors_in(returned)
+    if not outputs:
+        return Behaviour(raised=True)
+    away_flags = [isinstance(output, fake_device.FakeDeviceTensor) for output in outputs]
+    plain = mapped(returned, lambda output: getattr(output, "numbers", output))
+    return Behaviour(answer=plain, away=all(away_flags))
 
 
 _signature = functools.lru_cache(1024)(inspect.signature)
@@ -152,9 +159,10 @@ def alike(one: Behaviour, other: Behaviour, call: Call) -> bool:
         return False
     if one.changed != other.changed or not same_answer(one.answer, other.answer, call.tolerance):
         return False
-    if one.gradients is None or other.gradients is None or one.answer.dtype in HALF:
+    dtype = tensors_in(one.answer)[0].dtype
+    if one.gradients is None or other.gradients is None or dtype in HALF:
         return True
-    return _same_gradients(one.gradients, other.gradients, one.answer.dtype, call.tolerance)
+    return _same_gradients(one.gradients, other.gradients, dtype, call.tolerance)
 
 
 def same_complaint(one: Behaviour, other: Behaviour) -> bool:
@@ -162,11 +170,21 @@ def same_complaint(one: Behaviour, other: Behaviour) -> bool:
     return sorted(re.findall(r"\d+", one.message)) == sorted(re.findall(r"\d+", other.message))
 
 
-def same_answer(one: torch.Tensor, other: torch.Tensor, tolerance: float | None) -> bool:
+def same_answer(one: Any, other: Any, tolerance: float | None) -> bool:
+    """Nested alike, equal in dtype and shape, and close in every entry."""
+    if trees.structure(one) != trees.structure(other):
+        return False
+    pairs = zip(tensors_in(one), tensors_in(trees.in_order_of(other, one)), strict=True)
+    return all(_same_tensor(first, second, tolerance) for first, second in pairs)
+
+
+def _same_tensor(one: torch.Tensor, other: torch.Tensor, tolerance: float | None) -> bool:
     """Equal in dtype and shape, and close in every entry.
 
     Entries of weights, `(..., T_q, T_k)`, may differ in how NaN spreads within a row.
     """
+    if one.is_complex() and other.dtype == one.dtype:
+        return _same_tensor(_real_parts(one), _real_parts(other), tolerance)
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     if not one.is_floating_point():
@@ -187,6 +205,11 @@ def same_answer(one: torch.Tensor, other: torch.Tensor, tolerance: float | None)
     return bool(((first - second).abs() <= allowed + allowed * second.abs()).all())
 
 
+def _real_parts(tensor: torch.Tensor) -> torch.Tensor:
+    """A complex tensor as real and imaginary parts, (..., 2)."""
+    return torch.view_as_real(tensor.detach().resolve_conj())
+
+
 def _same_gradients(
     one: Sequence[torch.Tensor | None],
     other: Sequence[torch.Tensor | None],
@@ -195,7 +218,8 @@ def _same_gradients(
 ) -> bool:
     """Close, measured against the largest of them; None is zero."""
     largest = max((_largest(g) for g in [*one, *other] if g is not None), default=0.0)
-    allowed = max(GRADIENTS_CLOSE.get(dtype, 1e-3), tolerance or 0.0) * max(1.0, largest)
+    real = dtype.to_real() if dtype.is_complex else dtype
+    allowed = max(GRADIENTS_CLOSE.get(real, 1e-3), tolerance or 0.0) * max(1.0, largest)
     for first, second in zip(one, other, strict=False):
         if first is None and second is None:
             continue
@@ -205,6 +229,7 @@ def _same_gradients(
         b = torch.zeros_like(present) if second is None else second
         if a.shape != b.shape:
             return False
+        a, b = (_real_parts(t) if t.is_complex() else t for t in (a, b))
         lost_a, lost_b = pattern(a) != 0, pattern(b) != 0
         if bool(lost_a.any()) != bool(lost_b.any()):
             return False

@@ -12,8 +12,8 @@ import torch
 
 from attention_katas.authoring.probing import Question
 from attention_katas.errors import CouldNotGrade
-from attention_katas.judge import failures
-from attention_katas.judge.proxy import Call, RemoteSolution, copy_of, mapped
+from attention_katas.judge import failures, trees
+from attention_katas.judge.proxy import Call, RemoteSolution, copy_of, mapped, tensors_in
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox.worker import Worker
 
@@ -47,9 +47,8 @@ class FollowUp:
         )
         try:
             answer = self._talk.call(function, args, kwargs, on_fake_device)
-            if answer.requires_grad:
-                with contextlib.suppress(RuntimeError):  # no such sum in this dtype
-                    _go_back(answer)
+            with contextlib.suppress(RuntimeError):  # no such sum in this dtype
+                _go_back([output for output in tensors_in(answer) if output.requires_grad])
         except failures.CheckFailed:
             if len(self.calls) == before:
                 raise NoAnswer from None  # not written, or it hung before
@@ -59,7 +58,7 @@ class FollowUp:
             raise NoAnswer
         return call
 
-    def answer(self, function: str, *args: Any, **kwargs: Any) -> torch.Tensor:
+    def answer(self, function: str, *args: Any, **kwargs: Any) -> Any:
         """What came back, for a measurement. Raises NoAnswer, or CheckFailed when nothing did."""
         if time.monotonic() > self._until:
             raise NoAnswer
@@ -101,11 +100,16 @@ def listening(
 
 def _with_gradients(value: Any) -> Any:
     """Fresh copies of all tensors, of which gradients are wanted where there can be any."""
-    return mapped(value, lambda t: copy_of(t).requires_grad_(t.is_floating_point()))
+    return mapped(value, lambda t: copy_of(t).requires_grad_(trees.differentiable(t)))
 
 
-def _go_back(answer: torch.Tensor) -> None:
-    """Send a gradient back, so that what arrives is recorded with the call."""
-    steps = torch.arange(answer.numel(), dtype=torch.float64)
-    upstream = (4 * torch.sin(1 + steps * 0.7)).reshape(answer.shape).to(answer.dtype)
-    torch.autograd.backward((answer * upstream).sum())
+def _go_back(outputs: list[torch.Tensor]) -> None:
+    """Run the backward pass from outputs of any shapes, so that the call records its gradients."""
+    if outputs:
+        torch.autograd.backward([trees.inner_product(t, _upstream(t)) for t in outputs])
+
+
+def _upstream(output: torch.Tensor) -> torch.Tensor:
+    """A gradient at the output, in its shape, the same at every call."""
+    steps = torch.arange(output.numel(), dtype=torch.float64)
+    return (4 * torch.sin(1 + steps * 0.7)).reshape(output.shape).to(output.dtype)

@@ -6,6 +6,7 @@ import math
 
 import torch
 
+from attention_katas.judge import trees
 from attention_katas.verdict.data import Evidence, Grid
 from attention_katas.verdict.facts import Cell
 from attention_katas.verdict.words.numbers import shape
@@ -71,15 +72,16 @@ class _Window:
         return matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
 
     def grid(self, tensor: torch.Tensor, sums: bool) -> Grid:
-        rows = self._matrix(tensor).double()[self.rows.start : self.rows.stop]
+        rows = self._matrix(tensor)[self.rows.start : self.rows.stop]
+        cells = self.cut(tensor) if tensor.is_complex() else self.cut(tensor).double()
         return Grid(
-            cells=[[plain(cell) for cell in row] for row in self.cut(tensor).double().tolist()],
+            cells=[[plain(cell) for cell in row] for row in cells.tolist()],
             shape=self.shape,
             at=self.at,
             origin=[self.rows.start, self.columns.start],
             whole=self.whole,
             along=self.along,
-            row_sums=[plain(value) for value in rows.sum(-1).tolist()] if sums else None,
+            row_sums=[plain(value) for value in _wide(rows).sum(-1).tolist()] if sums else None,
         )
 
 
@@ -89,15 +91,21 @@ def _span(size: int, around: int) -> range:
     return range(start, min(size, start + MOST))
 
 
-def plain(value: float) -> float | str:
-    """A number that JSON can hold."""
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor if tensor.is_complex() else tensor.double()
+
+
+def plain(value: complex) -> float | str:
+    """A number that JSON can hold; a complex one as a string, such as "0.5-1.25j"."""
+    if isinstance(value, complex):
+        return f"{value.real:.4g}{value.imag:+.4g}j"
     return value if math.isfinite(value) else str(value)
 
 
 def cell(value: torch.Tensor) -> Cell:
     """The number in a tensor of shape (), as JSON can hold it."""
     number = value.item()
-    if isinstance(number, float):
+    if isinstance(number, (float, complex)):
         return plain(number)
     return number if isinstance(number, int) else str(number)
 
@@ -112,16 +120,31 @@ def shape_text(tensor: torch.Tensor) -> str:
     return shape(tuple(tensor.shape))
 
 
+def type_text(value: object) -> str:
+    """Shape and dtype of a tensor, or how tensors are nested."""
+    if isinstance(value, torch.Tensor):
+        return f"{shape_text(value)} {dtype_name(value)}"
+    return trees.structure(value)
+
+
 def describe(value: object) -> str:
     """An argument in a few words: shape, dtype and range for a tensor."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(describe(item) for item in value)
     if isinstance(value, torch.Tensor):
         name = dtype_name(value)
         odd = "" if value.is_contiguous() else ", not contiguous"
         return f"{shape_text(value)} {name}{_range(value)}{odd}{_bits(value)}"
     if isinstance(value, dict):
-        parts = (f"{key} {shape_text(item)}" for key, item in value.items())
+        parts = (f"{key} {_shapes(item)}" for key, item in value.items())
         return ", ".join(parts)
     return repr(value)
+
+
+def _shapes(value: object) -> str:
+    """The shapes of the tensors in a value."""
+    tensors = [tensor for _, tensor in trees.parts(value)]
+    return ", ".join(map(shape_text, tensors)) or repr(value)
 
 
 def _bits(tensor: torch.Tensor) -> str:

@@ -70,7 +70,8 @@ class Draw:
         self, *shape: int, dtype: torch.dtype | None = None, spread: float = 1.0
     ) -> torch.Tensor:
         dtype = dtype or self.precise
-        numbers = torch.randn(shape, generator=self._generator, dtype=torch.float64)
+        wide = torch.complex128 if dtype.is_complex else torch.float64
+        numbers = torch.randn(shape, generator=self._generator, dtype=wide)
         return (numbers * spread).to(dtype)
 
     @property

@@ -6,14 +6,14 @@ the reference, all the way up; the laws (see `laws`) use single rungs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, Literal, NoReturn
 
 import torch
 
 from attention_katas.devices import Device
-from attention_katas.judge import excerpt, failures
+from attention_katas.judge import excerpt, failures, trees
 from attention_katas.judge.proxy import Call, Proxy, RemoteSolution, copy_of, mapped, tensors_in
 from attention_katas.verdict import reasons
 from attention_katas.verdict.data import Evidence, Rung
@@ -44,8 +44,10 @@ class Agree:
         weights: int | None = None,
         masked: torch.Tensor | None = None,
         **kwargs: Any,
-    ) -> torch.Tensor:
+    ) -> Any:
         """Climb the whole ladder; returns the learner's answer, of the reference's shape.
+
+        A nested answer climbs rung by rung with all of its tensors.
 
         gradients: compare them too; in half precision they only have to arrive.
         tolerance: instead of the dtype's own, for inputs far from unit spread.
@@ -59,21 +61,26 @@ class Agree:
             answer = function(*asked_args, **asked_kwargs)
         except failures.CheckFailed as failure:
             if failure.evidence is not None and not failure.evidence.expected_type:
-                described = f"{excerpt.shape_text(expected)} {excerpt.dtype_name(expected)}"
-                failure.evidence.expected_type = described
+                failure.evidence.expected_type = excerpt.type_text(expected)
             raise
         call = self._conversation.calls[-1] if self._conversation.calls else None
         if call is not None:
             call.tolerance = tolerance
         climb = Climb(call, weights, masked)
-        climb.shape(answer, expected)
-        climb.dtype(answer, expected)
-        if tensors_in((args, kwargs)):
-            climb.device(answer, self._device.name)
-        allowed = self._device.tolerance(expected.dtype) if tolerance is None else tolerance
-        climb.finite(answer, expected)
-        climb.values(answer, expected, allowed)
-        if differentiate and truth.requires_grad:
+        climb.structure(answer, expected)
+        answer = trees.in_order_of(answer, expected)
+        pairs = [
+            (path, output, target)
+            for (path, target), output in zip(
+                trees.parts(expected), tensors_in(answer), strict=True
+            )
+        ]
+        inputs = tensors_in((args, kwargs))
+        for rung in climb.rungs(self._device, tolerance, devices=bool(inputs)):
+            for climb.part, output, target in pairs:
+                rung(output, target)
+        climb.part = ""
+        if differentiate and any(tensor.requires_grad for tensor in tensors_in(truth)):
             try:
                 self._gradients(climb, (asked_args, asked_kwargs), answer, truth, tolerance)
             except failures.CheckFailed:
@@ -82,43 +89,57 @@ class Agree:
         climb.unchanged()
         return answer
 
-    def _expect(
-        self, name: str, args: Any, kwargs: Any, differentiate: bool
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def _expect(self, name: str, args: Any, kwargs: Any, differentiate: bool) -> tuple[Any, Any]:
         """The reference's answer as it should come back, and in float64 with its graph."""
         floats = _floats((args, kwargs))
         self._leaves, (wide_args, wide_kwargs) = _widened((args, kwargs), differentiate)
-        truth: torch.Tensor = getattr(self._reference, name)(*wide_args, **wide_kwargs)
-        dtype = floats[0].dtype if floats and truth.is_floating_point() else truth.dtype
-        return truth.detach().to(dtype), truth
+        truth = getattr(self._reference, name)(*wide_args, **wide_kwargs)
+        precise = floats[0].dtype.to_real() if floats else None
+
+        def narrow(tensor: torch.Tensor) -> torch.Tensor:
+            if precise is None or not trees.differentiable(tensor):
+                return tensor.detach()
+            return tensor.detach().to(precise.to_complex() if tensor.is_complex() else precise)
+
+        return mapped(truth, narrow), truth
 
     def _gradients(
-        self,
-        climb: Climb,
-        asked: Any,
-        answer: torch.Tensor,
-        truth: torch.Tensor,
-        tolerance: float | None,
+        self, climb: Climb, asked: Any, answer: Any, truth: Any, tolerance: float | None
     ) -> None:
+        pairs = [
+            (output, target)
+            for output, target in zip(tensors_in(answer), tensors_in(truth), strict=True)
+            if target.requires_grad
+        ]
         # Larger than one, so that a gradient that is cut to a range is seen.
-        upstream = 4 * torch.randn(truth.shape, generator=self._generator, dtype=truth.dtype)
+        upstreams = [
+            4 * torch.randn(target.shape, generator=self._generator, dtype=target.dtype)
+            for _, target in pairs
+        ]
         inputs = _floats(asked)
         names = [n for n, t in zip(climb.names, tensors_in(asked), strict=False) if t.requires_grad]
-        if not answer.requires_grad:
-            arriving: tuple[torch.Tensor | None, ...] = (None,) * len(inputs)
-        else:
-            # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second.
-            loss = (answer * upstream.to(answer.dtype)).sum()
-            arriving = torch.autograd.grad(loss, inputs, allow_unused=True)
-        right = torch.autograd.grad((truth * upstream).sum(), self._leaves, allow_unused=True)
+        # Through a scalar: with `grad_outputs` torch first imports sympy, for half a second.
+        losses = [
+            trees.inner_product(output, upstream.to(output.dtype))
+            for (output, _), upstream in zip(pairs, upstreams, strict=True)
+            if output.requires_grad
+        ]
+        arriving: tuple[torch.Tensor | None, ...] = (None,) * len(inputs)
+        if losses:
+            arriving = torch.autograd.grad(losses, inputs, allow_unused=True)
+        true_losses = [
+            trees.inner_product(target, upstream)
+            for (_, target), upstream in zip(pairs, upstreams, strict=True)
+        ]
+        right = torch.autograd.grad(true_losses, self._leaves, allow_unused=True)
         largest = max(
             (float(g.abs().max()) for g in right if g is not None and g.numel()), default=0
         )
+        allowed = self._device.gradient_tolerance(pairs[0][0].dtype)
+        allowed = None if allowed is None else max(allowed, tolerance or 0.0)
         for position, (actual, gradient) in enumerate(zip(arriving, right, strict=True)):
             name = names[position] if position < len(names) else f"input {position}"
             target = torch.zeros_like(self._leaves[position]) if gradient is None else gradient
-            allowed = self._device.gradient_tolerance(answer.dtype)
-            allowed = None if allowed is None else max(allowed, tolerance or 0.0)
             climb.gradient(name, actual, target, allowed, max(1.0, largest))
 
 
@@ -130,9 +151,35 @@ class Climb:
     ) -> None:
         self.call, self.along, self.masked = call, along, masked
         self.names = call.names if call else []
+        self.part = ""
+
+    def rungs(
+        self, device: Device, tolerance: float | None, devices: bool
+    ) -> Iterator[Callable[[torch.Tensor, torch.Tensor], None]]:
+        """The rungs that compare a tensor of the answer with the expected one, in order.
+
+        tolerance: instead of the dtype's own.
+        devices: whether the inputs say on which device the answer has to be.
+        """
+        yield self.shape
+        yield self.dtype
+        if devices:
+            yield lambda output, _: self.device(output, device.name)
+        yield self.finite
+        yield lambda output, target: self.values(
+            output, target, device.tolerance(target.dtype) if tolerance is None else tolerance
+        )
+
+    def structure(self, answer: Any, expected: Any) -> None:
+        """Both are nested in the same way."""
+        actual, target = trees.structure(answer), trees.structure(expected)
+        if actual != target:
+            reason = reasons.WrongStructure(actual, target)
+            self.fail("type", reason, returned=actual, expected_type=target)
 
     def fail(self, rung: Rung, reason: reasons.Reason, **evidence: Any) -> NoReturn:
         """Raise CheckFailed with the evidence of the call."""
+        evidence = {"part": self.part, **evidence}
         whole = self.call.evidence(**evidence) if self.call else Evidence(**evidence)
         raise failures.CheckFailed(reason, rung, whole)
 
@@ -159,7 +206,7 @@ class Climb:
 
     def finite(self, answer: torch.Tensor, expected: torch.Tensor) -> None:
         """NaN and inf stand exactly where they should. Both tensors have one shape."""
-        if not answer.is_floating_point() or (_all_finite(answer) and _all_finite(expected)):
+        if not trees.differentiable(answer) or (_all_finite(answer) and _all_finite(expected)):
             return
         actual = pattern(answer)
         wrong = actual != pattern(expected)
@@ -168,7 +215,7 @@ class Climb:
         at = torch.nonzero(wrong)[0].tolist()
         alike = actual == actual[tuple(at)]
         reason = reasons.NotFinite(
-            kind=KINDS[int(actual[tuple(at)])],
+            kind=KINDS[int(actual[tuple(at)]) % 4 or int(actual[tuple(at)]) // 4],
             count=int((wrong & alike).sum()),
             total=wrong.numel(),
             at=tuple(at),
@@ -268,7 +315,12 @@ def _all_finite(tensor: torch.Tensor) -> bool:
 
 
 def pattern(tensor: torch.Tensor) -> torch.Tensor:
-    """For each entry 0 finite, 1 NaN, 2 inf, 3 -inf; int8, in the shape of the tensor."""
+    """For each entry 0 finite, 1 NaN, 2 inf, 3 -inf; int8, in the shape of the tensor.
+
+    For complex entries that of the real part and four times that of the imaginary one.
+    """
+    if tensor.is_complex():
+        return pattern(tensor.real) + 4 * pattern(tensor.imag)
     kinds = torch.zeros(tensor.shape, dtype=torch.int8)
     kinds[torch.isnan(tensor)] = 1
     kinds[torch.isposinf(tensor)] = 2
@@ -293,8 +345,10 @@ def differences(
     """Which finite entries are further apart than allowed, and by how much.
 
     All four tensors have one shape: bool the first answer, float64 the second. An entry may be off
-    by `allowed * (1 + |expected|)`.
+    by `allowed * (1 + |expected|)`, a complex one in each of its two parts.
     """
+    if yours.is_complex() or expected.is_complex():
+        return _complex_differences(yours, expected, allowed)
     if yours.dtype == expected.dtype == torch.bool:
         return yours != expected, yours ^ expected
     actual, right = yours.detach().double(), expected.detach().double()
@@ -302,6 +356,19 @@ def differences(
     gap = torch.where(finite, (actual - right).abs(), torch.zeros_like(right))
     close = gap <= allowed + allowed * torch.where(finite, right.abs(), torch.zeros_like(right))
     return ~close, gap.nan_to_num(nan=float("inf"))
+
+
+def _complex_differences(
+    yours: torch.Tensor, expected: torch.Tensor, allowed: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """As `differences`, for complex tensors of one shape."""
+    right = torch.view_as_real(expected.detach().to(torch.complex128).resolve_conj())
+    actual = torch.view_as_real(yours.detach().to(torch.complex128).resolve_conj())
+    finite = torch.isfinite(right)
+    gap = torch.where(finite, (actual - right).abs(), torch.zeros_like(right))
+    size = torch.where(finite, right, torch.zeros_like(right)).norm(dim=-1, keepdim=True)
+    close = gap <= allowed + allowed * size
+    return ~close.all(-1), gap.nan_to_num(nan=float("inf")).amax(-1)
 
 
 def _factor(yours: torch.Tensor, expected: torch.Tensor) -> float | None:
@@ -316,12 +383,12 @@ def _factor(yours: torch.Tensor, expected: torch.Tensor) -> float | None:
 
 
 def _floats(value: Any) -> list[torch.Tensor]:
-    return [tensor for tensor in tensors_in(value) if tensor.is_floating_point()]
+    return [tensor for tensor in tensors_in(value) if trees.differentiable(tensor)]
 
 
 def _map(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """`value` with every floating-point tensor in it replaced."""
-    return mapped(value, lambda t: change(t) if t.is_floating_point() else t)
+    """`value` with every real or complex tensor in it replaced."""
+    return mapped(value, lambda t: change(t) if trees.differentiable(t) else t)
 
 
 def _copies(value: Any, differentiate: bool) -> Any:
@@ -329,11 +396,12 @@ def _copies(value: Any, differentiate: bool) -> Any:
 
 
 def _widened(value: Any, differentiate: bool) -> tuple[list[torch.Tensor], Any]:
-    """float64 copies for the reference, and the list of them in order."""
+    """float64 (or complex128) copies for the reference, and the list of them in order."""
     leaves: list[torch.Tensor] = []
 
     def widen(tensor: torch.Tensor) -> torch.Tensor:
-        leaves.append(tensor.detach().double().clone().requires_grad_(differentiate))
+        wide = torch.complex128 if tensor.is_complex() else torch.float64
+        leaves.append(tensor.detach().to(wide).clone().requires_grad_(differentiate))
         return leaves[-1]
 
     return leaves, _map(value, widen)

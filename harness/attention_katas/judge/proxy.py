@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from attention_katas.judge import excerpt, failures
+from attention_katas.judge import excerpt, failures, trees
 from attention_katas.packs.catalog import Kata
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import frames, wire
@@ -38,15 +38,16 @@ class Call:
     text: the call as a learner would write it.
     arguments: name and value of each input.
     names: of all tensors among the inputs, in the order in which they are sent.
-    answer: the tensor that came back.
-    output_device: where that tensor was.
+    answer: what came back: a tensor, or tensors and None in tuples, lists and dicts.
+    output_device: where its tensors were.
     changed: position of an input tensor that was written into -> what it holds now.
     rearranged: a key of a dict among the inputs whose entry was replaced or removed.
     on_fake_device: the inputs pretended to be on another device.
     raised, kinds: the exception instead of an answer, and its classes.
     lost: no reply came at all.
     tolerance: for inputs far from unit spread.
-    upstream, gradients: what the backward pass was given, and what came back.
+    upstreams: the gradient at each tensor of the answer; None for one that has none.
+    gradients: what the backward pass made of them, for each input that has a gradient.
     """
 
     function: str
@@ -55,7 +56,7 @@ class Call:
     text: str
     arguments: list[tuple[str, Any]]
     names: list[str]
-    answer: torch.Tensor | None = None
+    answer: Any = None
     output_device: str = ""
     changed: dict[int, torch.Tensor] = field(default_factory=dict)
     rearranged: str = ""
@@ -64,7 +65,7 @@ class Call:
     kinds: tuple[str, ...] = ()
     lost: bool = False
     tolerance: float | None = None
-    upstream: torch.Tensor | None = None
+    upstreams: list[torch.Tensor | None] | None = None
     gradients: list[torch.Tensor | None] | None = None
 
     @property
@@ -102,9 +103,8 @@ class Proxy:
         self.__name__ = name
         self._call = call
 
-    def __call__(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        answer: torch.Tensor = self._call(self.__name__, args, kwargs)
-        return answer
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(self.__name__, args, kwargs)
 
 
 class RemoteSolution:
@@ -153,8 +153,10 @@ class RemoteSolution:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         on_fake_device: bool = False,
-    ) -> torch.Tensor:
-        """What the learner's function answers. Raises CheckFailed when it is not a tensor.
+    ) -> Any:
+        """What the learner's function answers: a tensor, or nested ones where the reference does.
+
+        Raises CheckFailed for anything else.
 
         on_fake_device: the inputs claim another device (see sandbox/fake_device.py).
         """
@@ -173,29 +175,30 @@ class RemoteSolution:
             "kwargs": wire.pack(kwargs, tensors),
             "device": self.device,
             "fake_device": on_fake_device,
+            "nested": trees.is_nested(reference),
         }
         reply, sent = self._ask(request, tensors, self.call_seconds, call)
         self._note(call, reply, sent)
         leaves = [t for t in tensors_in((args, kwargs)) if t.requires_grad]
-        answer = call.answer
-        assert answer is not None
-        if leaves and torch.is_grad_enabled() and answer.is_floating_point():
-            linked: torch.Tensor = _Link.apply(  # type: ignore[no-untyped-call]
-                self, number, call, answer, *leaves
-            )
-            return linked
-        return answer
+        outputs = tensors_in(call.answer)
+        if not leaves or not torch.is_grad_enabled() or not any(map(trees.differentiable, outputs)):
+            return call.answer
+        ask = lambda upstreams: self.gradients(number, call, upstreams)  # noqa: E731
+        linked = _Link.apply(ask, len(outputs), *outputs, *leaves)  # type: ignore[no-untyped-call]
+        tied = iter(linked)
+        return mapped(call.answer, lambda _: next(tied))
 
     def gradients(
-        self, number: int, call: Call, upstream: torch.Tensor
+        self, number: int, call: Call, upstreams: list[torch.Tensor | None]
     ) -> list[torch.Tensor | None]:
         """The gradients that the learner's backward pass sends to the inputs of call `number`.
 
-        upstream: the gradient at the answer, in its shape; each gradient has that of its input.
+        upstreams: the gradient at each tensor of the answer, in its shape, or None; each gradient
+            that comes back has the shape of its input.
         """
         tensors: wire.Tensors = {}
-        call.upstream = upstream.detach().clone()
-        request = {"do": "backward", "id": number, "upstream": wire.pack([upstream], tensors)}
+        call.upstreams = [None if g is None else g.detach().clone() for g in upstreams]
+        request = {"do": "backward", "id": number, "upstream": wire.pack(upstreams, tensors)}
         try:
             reply, sent = self._ask(request, tensors, self.call_seconds, call)
         except failures.CheckFailed as failure:
@@ -219,7 +222,9 @@ class RemoteSolution:
         """Keep what came back, checking that it is what a worker can send."""
         if "odd" in reply:
             raise _not_a_tensor(call, str(reply["odd"])[:100], str(reply.get("repr", ""))[:100])
-        call.answer = self._tensor(reply.get("returned"), sent)
+        nested = trees.is_nested(getattr(self.reference, call.function))
+        unpack = self._tree if nested else self._tensor
+        call.answer = unpack(reply.get("returned"), sent)
         call.output_device = str(reply.get("device", ""))[:40]
         if reply.get("overwrote") is True:
             reason = reasons.AnswerOverwritten()
@@ -238,6 +243,15 @@ class RemoteSolution:
             position = entry.get("position") if isinstance(entry, dict) else None
             if isinstance(position, int) and 0 <= position < len(call.names):
                 call.changed[position] = self._tensor(entry.get("now"), sent)
+
+    def _tree(self, spec: Any, sent: wire.Tensors) -> Any:
+        try:
+            value = wire.unpack(spec, sent, lambda tensor, _: tensor)
+        except frames.BadFrame:
+            value = None
+        if not tensors_in(value):
+            raise failures.Crashed(reasons.BadReply("call"), "answered")
+        return value
 
     def _tensor(self, spec: Any, sent: wire.Tensors) -> torch.Tensor:
         try:
@@ -355,19 +369,21 @@ class _Link(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        conversation: RemoteSolution,
-        number: int,
-        call: Call,
-        answer: torch.Tensor,
-        *_: Any,
-    ) -> torch.Tensor:
-        ctx.ask = lambda upstream: conversation.gradients(number, call, upstream)
-        return answer.clone()
+        ask: Callable[[list[torch.Tensor | None]], list[torch.Tensor | None]],
+        count: int,
+        *tensors: torch.Tensor,
+    ) -> tuple[torch.Tensor, ...]:
+        """Copies of the first `count` tensors, the outputs; the rest are the inputs."""
+        outputs = tuple(tensor.clone() for tensor in tensors[:count])
+        ctx.ask, ctx.count = ask, count
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*(t for t in outputs if not trees.differentiable(t)))
+        return outputs
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, upstream: torch.Tensor) -> Any:
-        return (None, None, None, None, *ctx.ask(upstream))
+    def backward(ctx: Any, *upstreams: torch.Tensor | None) -> Any:
+        return (None, None, *[None] * ctx.count, *ctx.ask(list(upstreams)))
 
 
 def _evidence_of(call: Call | None) -> Evidence | None:

@@ -24,7 +24,7 @@ import torch
 from attention_katas.errors import CouldNotGrade
 from attention_katas.judge import failures
 from attention_katas.judge.modules import load_module
-from attention_katas.judge.proxy import Call, RemoteSolution
+from attention_katas.judge.proxy import Call, RemoteSolution, mapped
 from attention_katas.lab import json_numbers
 from attention_katas.packs.catalog import Catalog, Kata, load_catalog
 from attention_katas.packs.families import Family
@@ -166,11 +166,11 @@ class _Talk(RemoteSolution):
         # Always the same number, so that the process holds no more than its last answer.
         self._ids = itertools.repeat(1)  # type: ignore[assignment]
 
-    def ask(self, function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
+    def ask(self, function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.calls.clear()
         self.audit.clear()
         self.hung.clear()
-        return self.call(function, args, kwargs).detach()
+        return mapped(self.call(function, args, kwargs), torch.Tensor.detach)
 
     def _note(self, call: Call, reply: dict[str, Any], sent: dict[str, torch.Tensor]) -> None:
         told = reply.get("seconds")
@@ -420,13 +420,13 @@ class LiveFunctions:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         seconds: float,
-    ) -> torch.Tensor:
+    ) -> Any:
         """The answer. A process that went with its zygote is not the file's fault: ask another."""
         for again in (True, False):
             try:
                 talk = self._talk(seat, kata)
                 talk.call_seconds = seconds
-                answer = talk.ask(step.function, args, kwargs)
+                answer: Any = talk.ask(step.function, args, kwargs)
                 break
             except failures.Crashed as failure:
                 if failure.reason != reasons.ProcessGone() or not again:
@@ -444,7 +444,7 @@ class LiveFunctions:
             step.backward = f"stopped {STOPS} times; save {step.file} to try again"
             return
         try:
-            sent = seat.talk.gradients(1, seat.talk.calls[-1], upstream.to(step.yours.dtype))
+            sent = seat.talk.gradients(1, seat.talk.calls[-1], [upstream.to(step.yours.dtype)])
         except failures.CheckFailed as failure:
             step.backward = _why(failure)
             if isinstance(failure, ENDED):

@@ -19,6 +19,7 @@ def side_by_side(evidence: Evidence, glyphs: Glyphs, width: int, colour: bool) -
         return []
     painter = _Painter(evidence, glyphs, colour, width)
     name = f"gradient of {evidence.gradient_of}, yours" if evidence.gradient_of else "yours"
+    name = f"answer{evidence.part}, yours" if evidence.part else name
     yours = painter.block(name, evidence.yours, marked=True)
     expected = painter.block("expected", evidence.expected, marked=False)
     span = max(line.cell_len for line in yours)

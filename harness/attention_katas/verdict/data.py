@@ -160,6 +160,7 @@ class Evidence(msgspec.Struct):
     yours, expected: the numbers, cut to one window.
     wrong: for each number, whether it is wrong.
     masked: for each number, whether it has to be hidden.
+    part: which tensor of a nested answer the numbers are, such as "[1]"; "" for the only one.
     gradient_of: the input whose gradient the numbers are; "" for the answer itself.
     returned: a description of what came back when it is not a tensor.
     expected_type: shape and dtype of a right answer, or the exception that was expected.
@@ -172,6 +173,7 @@ class Evidence(msgspec.Struct):
     expected: Grid | None = None
     wrong: list[list[bool]] | None = None
     masked: list[list[bool]] | None = None
+    part: str = ""
     gradient_of: str = ""
     returned: str = ""
     expected_type: str = ""

@@ -433,6 +433,16 @@ class NotATensor(Fact, frozen=True):
     kind: str
 
 
+class WrongStructure(Fact, frozen=True):
+    """The function returned tensors that are nested in another way.
+
+    yours, expected: the structures, such as "(tensor, None)".
+    """
+
+    yours: str
+    expected: str
+
+
 class CannotTravel(Fact, frozen=True):
     """The function returned a tensor that cannot be compared, such as a sparse one.
 
@@ -718,6 +728,7 @@ Reason = Union[  # noqa: UP007
     NeedsUnwritten,
     ReturnedNone,
     NotATensor,
+    WrongStructure,
     CannotTravel,
     Banned,
     WrongShape,

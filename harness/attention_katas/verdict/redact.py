@@ -232,6 +232,7 @@ REASONS: dict[type, Callable[[Any], Any]] = _rules(
         r.CannotBeCalled,
         r.NeedsUnwritten,
         r.NotATensor,
+        r.WrongStructure,
         r.CannotTravel,
         r.WrongShape,
         r.WrongDevice,

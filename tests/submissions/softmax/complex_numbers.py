@@ -1,6 +1,6 @@
 # outcome: failed
-# rung: dtype
-# says: torch.complex32 came back
+# rung: type
+# says: cannot be compared
 import torch
 
 

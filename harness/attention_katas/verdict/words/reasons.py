@@ -188,6 +188,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     r.NeedsUnwritten: _sentence("needs {function} from {file}, which is not written yet"),
     r.ReturnedNone: _sentence("returned None; is a return missing?"),
     r.NotATensor: _sentence("returned a {kind}, not a tensor"),
+    r.WrongStructure: _sentence("returned {yours}, expected {expected}"),
     r.CannotTravel: _sentence("returned {what}"),
     r.Banned: _banned,
     r.WrongShape: lambda fact: (
