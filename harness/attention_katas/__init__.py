@@ -1,3 +1,3 @@
 """Attention Katas: build attention in six small functions, judged as you save."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
