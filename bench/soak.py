@@ -80,6 +80,12 @@ class Child:
         line = self.process.stdout.readline()
         return line if line.endswith("\n") else ""
 
+    def verdicts(self) -> list[str]:
+        """The outcomes that it has reported, without `could not grade`."""
+        from attention_katas.verdict.data import COULD_NOT_GRADE
+
+        return [outcome for outcome in self.outcomes if outcome != COULD_NOT_GRADE]
+
     def family(self) -> dict[str, list[int]]:
         """The processes by what they are."""
         servers = children_of(self.process.pid)
@@ -144,8 +150,8 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
 
     while count["killed"] < times:
         # Without some verdicts between the kills there is nothing that could be lost.
-        if 3 * (count["reported"] + len(child.outcomes)) < count["killed"] + 1:
-            has_judged(child)
+        if 3 * (count["reported"] + len(child.verdicts())) <= count["killed"]:
+            has_judged(child, len(child.verdicts()) + 1)
         time.sleep(chance.uniform(0.0, 0.6 if chance.random() < 0.5 else 3.0))
         if child.process.poll() is not None:
             settle()
@@ -182,10 +188,13 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     return count
 
 
-def has_judged(child: Child, seconds: float = 60.0) -> bool:
-    """Wait for its first verdict; whether there is one. Raises BenchError if it takes too long."""
+def has_judged(child: Child, count: int = 1, seconds: float = 60.0) -> bool:
+    """Wait until it has reported so many verdicts; False when it ends before.
+
+    Raises BenchError if it takes longer than `seconds`.
+    """
     until = time.monotonic() + seconds
-    while not child.outcomes:
+    while len(child.verdicts()) < count:
         if child.process.poll() is not None:
             return False
         ensure(time.monotonic() < until, f"no verdict within {seconds:.0f} s")
