@@ -22,6 +22,7 @@ from attention_katas.packs.workspace import create
 from attention_katas.service.daemon.address import address
 from attention_katas.service.local import hidden_paths, open_judge
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons
 from tests.conftest import submission_of
 from tests.labs import Running, ask, hear
 from tests.packs import PACK, add_kata, make_pack, only
@@ -316,6 +317,49 @@ def test_a_family_without_a_route_or_of_another_pack_is_refused(tmp_path):
 def test_no_learner_reads_a_pack(pack):
     hidden = hidden_paths(only(pack))
     assert {pack, pack / "reference"} <= set(hidden)
+
+
+@pytest.mark.parametrize("problem", ["1 / 0", "import no_such_module_at_all", "exit(3)"])
+@pytest.mark.parametrize("file", ["katas/double/test_double.py", "reference/double.py"])
+def test_a_broken_file_of_a_pack_concerns_only_its_kata(tmp_path, catalog, file, problem):
+    """A broken pack beside a good one and the katas that ship."""
+    broken, good = make_pack(tmp_path / "b" / "katas", "broken"), make_pack(tmp_path / "g", "good")
+    add_kata(broken, "double")
+    add_kata(good, "triple")
+    (broken / "reference").rename(broken.parent / "reference")
+    (broken.parent / file).write_text(f"{problem}\n", encoding="utf-8")
+    right = "def {}(x):\n    return x + x\n"
+    katas = beside(broken, good)
+    with open_judge(katas, katas.ready) as judge:
+        assert judge.is_broken(katas["double"])
+        assert list(judge.dry_run(submission_of(katas, "double", right.format("double")))) == []
+        verdict = judge.judge(submission_of(katas, "double", right.format("double")))
+        triple = judge.judge(submission_of(katas, "triple", right.format("triple")))
+        shipped = judge.judge(submission(katas, katas["scale"], katas["scale"].reference))
+    assert verdict.outcome == v.COULD_NOT_GRADE
+    assert isinstance(verdict.reason, reasons.PackFileBroken)
+    assert verdict.reason.pack == "broken"
+    assert verdict.reason.file == str(broken.parent / file)
+    assert triple.outcome == shipped.outcome == v.PASSED
+
+
+def test_broken_mistakes_of_a_pack_change_no_verdict(tmp_path):
+    """They only explain a failure: the diagnosis names the pack and the file instead."""
+    pack = make_pack(tmp_path / "made", "made")
+    mistakes_file = add_kata(pack, "double") / "mistakes.py"
+    mistakes_file.write_text("1 / 0\n", encoding="utf-8")
+    catalog = only(pack)
+    with open_judge(catalog, [catalog["double"]]) as judge:
+        right = submission_of(catalog, "double", "def double(x):\n    return x + x\n")
+        for _ in judge.dry_run(right):
+            pass
+        assert judge.judge(right).outcome == v.PASSED
+        verdict = judge.judge(submission_of(catalog, "double", "def double(x):\n    return x\n"))
+    assert verdict.outcome == v.FAILED
+    (diagnosis,) = verdict.diagnoses
+    assert diagnosis.kind == v.NO_DIAGNOSIS
+    assert str(mistakes_file) in diagnosis.fault.text
+    assert "made" in diagnosis.fault.text
 
 
 # What remembers.

@@ -170,7 +170,8 @@ class Server:
         if self.waiting is not None and self.waiting.kata is self.likely:
             return
         self.kill_waiting_fork()
-        checks = len(self.judge.checks_of(self.likely))
+        broken = self.judge.is_broken(self.likely)
+        checks = 0 if broken else len(self.judge.checks_of(self.likely))
         try:
             self.workers.prepare(self.likely.banned, checks + WARM_UP_CHECKS + EXTRA)
             self.waiting = fork(self.likely, self.catalog, self.judge, self.workers)

@@ -158,6 +158,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     r.CalledOff: _sentence("the verdict was cancelled"),
     r.JudgeFault: _sentence("a fault of the judge: {type}: {text}"),
     r.CannotJudge: _sentence("{text}"),
+    r.PackFileBroken: _sentence("{file} of the pack {pack} does not load: {problem}"),
     r.CheckBroke: _sentence("the check {check} broke: {problem}"),
     r.WorkersEnded: _sentence("the sandbox workers were ended from outside, twice"),
     r.WorkersLost: _sentence("set aside: {detail}, and again when judged alone"),
