@@ -11,9 +11,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pytest_jsonreport.plugin import JSONReport
@@ -70,12 +69,12 @@ class Collection:
     """A pytest plugin that keeps the collected items and runs none of them.
 
     items: the checks of all files, in order.
-    paths: the file of each collector, by the collector's node ID.
+    errors: the last line of each error, by the file that could not be collected.
     """
 
     def __init__(self) -> None:
         self.items: list[pytest.Item] = []
-        self.paths: dict[str, Path] = {}
+        self.errors: dict[Path, str] = {}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = list(session.items)
@@ -92,12 +91,15 @@ class Collection:
         A file that ends the interpreter while it is imported must not end the session: pytest
         reports every other exception by itself.
         """
-        self.paths[collector.nodeid] = collector.path
         try:
             with shared.importable(collector.path):
-                return (yield)
+                report = yield
         except SystemExit as error:
-            return pytest.CollectReport(collector.nodeid, "failed", f"SystemExit: {error}", [])
+            text = f"SystemExit: {error}"
+            report = pytest.CollectReport(collector.nodeid, "failed", text, [])
+        if report.failed:
+            self.errors[collector.path] = _last_line(str(report.longrepr))
+        return report
 
 
 class Session:
@@ -114,14 +116,14 @@ class Session:
         arguments = [*ARGUMENTS, *off, *map(str, files)]
         with _own_environment(), _quiet() as output:
             try:
-                status = pytest.main(arguments, plugins=[hidden_tests, collection, report])
+                pytest.main(arguments, plugins=[hidden_tests, collection, report])
             except (Exception, SystemExit, pytest.exit.Exception) as error:
                 raise CouldNotGrade(f"the hidden tests cannot be collected: {error}") from error
-        if status not in COLLECTED:
+        if report.report is None or report.report["exitcode"] not in COLLECTED:
             reason = output.getvalue().strip()[-300:]
             raise CouldNotGrade(f"the hidden tests cannot be collected: {reason}")
         self.items = collection.items
-        self._errors = _collection_errors(report.report, collection.paths)
+        self._errors = collection.errors
 
     def items_of(self, kata: Kata) -> list[pytest.Function]:
         """The checks of one kata, in order.
@@ -158,15 +160,10 @@ class Session:
         return result
 
 
-def _collection_errors(report: dict[str, Any] | None, paths: Mapping[str, Path]) -> dict[Path, str]:
-    """The last line of each error in the report's `collectors`, by file."""
-    errors = {}
-    for collector in (report or {}).get("collectors", []):
-        if collector["outcome"] == "failed":
-            lines = str(collector.get("longrepr", "")).strip().splitlines()
-            message = lines[-1].removeprefix("E").strip() if lines else "it cannot be collected"
-            errors[paths[collector["nodeid"]]] = message[:300]
-    return errors
+def _last_line(text: str) -> str:
+    """The last line of a report of pytest: the exception and its message."""
+    lines = text.strip().splitlines()
+    return lines[-1].removeprefix("E").strip()[:300] if lines else "it cannot be collected"
 
 
 @contextlib.contextmanager
