@@ -46,7 +46,7 @@ def work(folder: str) -> None:
     from attention_katas.service import open_service, verdict_of
 
     catalog, space = load_catalog(), Workspace(Path(folder))
-    progress, kata = progress_of(space), catalog["scale"]
+    progress, kata = progress_of(space, catalog), catalog["scale"]
     try:
         with contextlib.closing(open_service(catalog, [kata], "cpu", cold=True)) as service:
             while True:
