@@ -9,6 +9,7 @@ import platform
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ WITH = """
 import ctypes, json, mmap, os, resource, socket, sys, threading
 sys.path.insert(0, {harness!r})
 import torch
+from dataclasses import replace
 from pathlib import Path
 from attention_katas.sandbox.restrictions.apply import *
 from attention_katas.sandbox.restrictions import landlock, linux
