@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +70,10 @@ class Collection:
     """A pytest plugin that keeps the collected items and runs none of them.
 
     items: the checks of all files, in order.
-    paths: the file of each collector, by the collector's node ID.
     """
 
     def __init__(self) -> None:
         self.items: list[pytest.Item] = []
-        self.paths: dict[str, Path] = {}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = list(session.items)
@@ -90,14 +88,16 @@ class Collection:
         """Let `from shared.NAME import ...` in hidden tests mean the folder of their pack.
 
         A file that ends the interpreter while it is imported must not end the session: pytest
-        reports every other exception by itself.
+        reports every other exception by itself. The report carries the path of the file: node IDs
+        of files outside the root folder are not unique.
         """
-        self.paths[collector.nodeid] = collector.path
         try:
             with shared.importable(collector.path):
-                return (yield)
+                report = yield
         except SystemExit as error:
-            return pytest.CollectReport(collector.nodeid, "failed", f"SystemExit: {error}", [])
+            report = pytest.CollectReport("", "failed", f"SystemExit: {error}", [])
+        report.nodeid = str(collector.path)
+        return report
 
 
 class Session:
@@ -121,7 +121,7 @@ class Session:
             reason = output.getvalue().strip()[-300:]
             raise CouldNotGrade(f"the hidden tests cannot be collected: {reason}")
         self.items = collection.items
-        self._errors = _collection_errors(report.report, collection.paths)
+        self._errors = _collection_errors(report.report)
 
     def items_of(self, kata: Kata) -> list[pytest.Function]:
         """The checks of one kata, in order.
@@ -158,14 +158,14 @@ class Session:
         return result
 
 
-def _collection_errors(report: dict[str, Any] | None, paths: Mapping[str, Path]) -> dict[Path, str]:
+def _collection_errors(report: dict[str, Any] | None) -> dict[Path, str]:
     """The last line of each error in the report's `collectors`, by file."""
     errors = {}
     for collector in (report or {}).get("collectors", []):
         if collector["outcome"] == "failed":
             lines = str(collector.get("longrepr", "")).strip().splitlines()
             message = lines[-1].removeprefix("E").strip() if lines else "it cannot be collected"
-            errors[paths[collector["nodeid"]]] = message[:300]
+            errors[Path(collector["nodeid"])] = message[:300]
     return errors
 
 
