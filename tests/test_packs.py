@@ -22,7 +22,7 @@ from attention_katas.packs.workspace import create
 from attention_katas.service.daemon.address import address
 from attention_katas.service.local import hidden_paths, open_judge
 from attention_katas.verdict import data as v
-from attention_katas.verdict import reasons
+from attention_katas.verdict import reasons, words
 from tests.conftest import submission_of
 from tests.labs import Running, ask, hear
 from tests.packs import PACK, add_kata, make_pack, only
@@ -340,7 +340,8 @@ def test_a_broken_file_of_a_pack_concerns_only_its_kata(tmp_path, catalog, file,
     assert isinstance(verdict.reason, reasons.PackFileBroken)
     assert verdict.reason.pack == "broken"
     assert verdict.reason.file == str(broken.parent / file)
-    assert triple.outcome == shipped.outcome == v.PASSED
+    assert triple.outcome == v.PASSED, words.verdict(triple)
+    assert shipped.outcome == v.PASSED, words.verdict(shipped)
 
 
 def test_broken_mistakes_of_a_pack_change_no_verdict(tmp_path):

@@ -13,6 +13,7 @@ import io
 import os
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytest_jsonreport.plugin import JSONReport
@@ -69,12 +70,10 @@ class Collection:
     """A pytest plugin that keeps the collected items and runs none of them.
 
     items: the checks of all files, in order.
-    errors: the last line of each error, by the file that could not be collected.
     """
 
     def __init__(self) -> None:
         self.items: list[pytest.Item] = []
-        self.errors: dict[Path, str] = {}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = list(session.items)
@@ -89,16 +88,15 @@ class Collection:
         """Let `from shared.NAME import ...` in hidden tests mean the folder of their pack.
 
         A file that ends the interpreter while it is imported must not end the session: pytest
-        reports every other exception by itself.
+        reports every other exception by itself. The report carries the path of the file: node IDs
+        of files outside the root folder are not unique.
         """
         try:
             with shared.importable(collector.path):
                 report = yield
         except SystemExit as error:
-            text = f"SystemExit: {error}"
-            report = pytest.CollectReport(collector.nodeid, "failed", text, [])
-        if report.failed:
-            self.errors[collector.path] = _last_line(str(report.longrepr))
+            report = pytest.CollectReport("", "failed", f"SystemExit: {error}", [])
+        report.nodeid = str(collector.path)
         return report
 
 
@@ -116,14 +114,14 @@ class Session:
         arguments = [*ARGUMENTS, *off, *map(str, files)]
         with _own_environment(), _quiet() as output:
             try:
-                pytest.main(arguments, plugins=[hidden_tests, collection, report])
+                status = pytest.main(arguments, plugins=[hidden_tests, collection, report])
             except (Exception, SystemExit, pytest.exit.Exception) as error:
                 raise CouldNotGrade(f"the hidden tests cannot be collected: {error}") from error
-        if report.report is None or report.report["exitcode"] not in COLLECTED:
+        if status not in COLLECTED:
             reason = output.getvalue().strip()[-300:]
             raise CouldNotGrade(f"the hidden tests cannot be collected: {reason}")
         self.items = collection.items
-        self._errors = collection.errors
+        self._errors = _collection_errors(report.report)
 
     def items_of(self, kata: Kata) -> list[pytest.Function]:
         """The checks of one kata, in order.
@@ -160,10 +158,15 @@ class Session:
         return result
 
 
-def _last_line(text: str) -> str:
-    """The last line of a report of pytest: the exception and its message."""
-    lines = text.strip().splitlines()
-    return lines[-1].removeprefix("E").strip()[:300] if lines else "it cannot be collected"
+def _collection_errors(report: dict[str, Any] | None) -> dict[Path, str]:
+    """The last line of each error in the report's `collectors`, by file."""
+    errors = {}
+    for collector in (report or {}).get("collectors", []):
+        if collector["outcome"] == "failed":
+            lines = str(collector.get("longrepr", "")).strip().splitlines()
+            message = lines[-1].removeprefix("E").strip() if lines else "it cannot be collected"
+            errors[Path(collector["nodeid"])] = message[:300]
+    return errors
 
 
 @contextlib.contextmanager
