@@ -152,7 +152,7 @@ def test_a_function_that_is_given_an_exception_may_read_its_words(measure):
     [
         "/graph/.test(found.says)",
         "EARLIER.exec(one)",
-        'step.message?.endsWith("a return missing?")',
+        'step.said?.endsWith("a return missing?")',
         'x === "is not there"',
     ],
 )
