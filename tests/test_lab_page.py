@@ -272,9 +272,10 @@ SHIFTS = """() => {
 SAID = """async ([found, step, panel]) => {
   const { tutor, chip } = await import("./notes.js");
   const hub = { verdicts: { mask: { diagnoses: found }, softmax: { diagnoses: [
-    { function: "softmax", file: "softmax.py", id: "x", says: "does not divide", hint: "" }] } } };
+    { function: "softmax", file: "softmax.py", id: "x", says: "does not divide", hint: "",
+      shows: "answers", blames: [], also_wrong: [], symptoms: [] }] } } };
   const { boxes, rest } = tutor(hub, { weights: step }, "a picture", panel);
-  const words = (one) => one.textContent;
+  const words = (box) => box.textContent;
   return [boxes.map(words), rest.map((one) => one.says), chip(step, "", hub).textContent];
 }"""
 
@@ -283,7 +284,8 @@ def test_a_box_stands_where_its_mistake_shows(page):
     page.open()
 
     def said(diagnosis, panel="lookup", **step):
-        found = {"function": "masked_weights", "file": "mask.py", "id": "m", **diagnosis}
+        fields = {"shows": "answers", "blames": [], "also_wrong": [], "symptoms": []}
+        found = {"function": "masked_weights", "file": "mask.py", "id": "m", **fields, **diagnosis}
         weights = {"function": "masked_weights", "file": "mask.py", "kata": "mask"}
         return page.tab.evaluate(SAID, [[found], {**weights, "state": "yours", **step}, panel])
 
@@ -292,15 +294,18 @@ def test_a_box_stands_where_its_mistake_shows(page):
     assert "hides nothing" in shown[0]
     assert chip.endswith("yours, not as the reference")
     # Nothing on the page has padding; another function is no business of this picture.
-    for told in ({"says": "ignores the padding"}, {"says": "hides nothing", "function": "other"}):
+    for told in (
+        {"says": "ignores the padding", "shows": "nothing"},
+        {"says": "hides nothing", "function": "other"},
+    ):
         shown, rest, _ = said(told, **off)
         assert (shown, rest) == ([], [told["says"]])
-    shown, _, _ = said({"says": "takes exponentials of the raw scores"}, **right)
+    shown, _, _ = said({"says": "takes exponentials", "shows": "overflow"}, **right)
     assert "go far out, with" in shown[0]
-    shown, rest, _ = said({"says": "takes exponentials of the raw scores"}, "steps", **right)
+    shown, rest, _ = said({"says": "takes exponentials", "shows": "overflow"}, "steps", **right)
     assert not shown
     # What is off because of an earlier file brings what is said of that one.
-    shown, _, chip = said({"says": "is right as soon as", "id": "", "blames": "softmax"}, **off)
+    shown, _, chip = said({"says": "is right as soon as", "id": "", "blames": ["softmax"]}, **off)
     assert "softmax does not divide" in shown[0]
     assert chip.endswith("yours, off because of softmax")
 

@@ -408,7 +408,7 @@ PICTURE = (
     "def answer(live, asked):\n"
     "    import torch\n"
     "    step = live.step('double', (torch.tensor([1.0, 2.0]),))\n"
-    "    return {'double': step.shown()}\n"
+    "    return {'double': step.as_json()}\n"
 )
 DRAWS = 'import { frame } from "./panel.js";\nexport default { render({ model, el }) {} };\n'
 

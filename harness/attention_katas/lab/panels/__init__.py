@@ -14,12 +14,12 @@ from typing import Any
 
 from attention_katas.errors import BadContent
 from attention_katas.judge.modules import load_module
-from attention_katas.lab.functions import LiveFunctions
+from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels import cost, lookup, sentence, steps, width, wiring
 from attention_katas.packs import panels
 from attention_katas.packs.catalog import Catalog
 
-Answer = Callable[[LiveFunctions, dict[str, Any]], dict[str, Any]]
+Answer = Callable[[LearnerFunctions, dict[str, Any]], dict[str, Any]]
 
 OURS: dict[str, Answer] = {
     "lookup": lookup.answer,

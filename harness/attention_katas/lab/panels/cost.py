@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from attention_katas.lab import json_numbers
-from attention_katas.lab.functions import MEASURE_SECONDS, LiveFunctions
+from attention_katas.lab.functions import MEASURE_SECONDS, LearnerFunctions
 from attention_katas.lab.panels import params as ask
 
 WIDTH, LENGTH = 256, 192
@@ -23,7 +23,7 @@ APART = 1.2  # if the two differ by more than this factor, they are measured unt
 SCATTERED = 1.6  # if the median is this many times the best, the machine is busy
 
 
-def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LearnerFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """One point of a curve.
 
     asked: "what" is "heads" (with heads) or "length" (with n).
@@ -78,7 +78,7 @@ def timed(function: Callable[..., Any], inputs: tuple[Any, ...]) -> float:
     return min(spent)
 
 
-def _heads(live: LiveFunctions, heads: int) -> dict[str, Any]:
+def _heads(live: LearnerFunctions, heads: int) -> dict[str, Any]:
     return {
         **_measure(live, "multi_head_attention", many_heads(heads), many_heads(1)),
         "heads": heads,
@@ -86,14 +86,14 @@ def _heads(live: LiveFunctions, heads: int) -> dict[str, Any]:
     }
 
 
-def _length(live: LiveFunctions, length: int) -> dict[str, Any]:
+def _length(live: LearnerFunctions, length: int) -> dict[str, Any]:
     small = one_head(LENGTHS[0] // 4)
     found = _measure(live, "scaled_dot_product_attention", one_head(length), small)
     return {**found, "n": length, "matrix_mb": matrix_mb(length)}
 
 
 def _measure(
-    live: LiveFunctions, function: str, inputs: tuple[Any, ...], small: tuple[Any, ...]
+    live: LearnerFunctions, function: str, inputs: tuple[Any, ...], small: tuple[Any, ...]
 ) -> dict[str, Any]:
     """The best time of your code and of the reference in ms, and the peak memory of yours in MB.
 
@@ -107,19 +107,19 @@ def _measure(
     before = live.peak(function)
     step = live.step(function, inputs, seconds=MEASURE_SECONDS)
     # After one call: later calls add fragments of the allocator.
-    memory = live.peak(function) - before if step.yours is not None and before else 0
-    answered = other.step(function, inputs, seconds=MEASURE_SECONDS).yours is not None
+    memory = live.peak(function) - before if step.answer is not None and before else 0
+    answered = other.step(function, inputs, seconds=MEASURE_SECONDS).answer is not None
     mine, theirs = _alternating(
-        live if step.yours is not None else None, other if answered else None, function, inputs
+        live if step.answer is not None else None, other if answered else None, function, inputs
     )
     if not theirs:
         theirs = [timed(getattr(live.home(function).reference, function), inputs)]
     # The result is too large for the page.
-    agrees = step.yours is not None and json_numbers.near(step.yours, step.right)
+    agrees = step.answer is not None and json_numbers.near(step.answer, step.right)
     step.right = step.alone = torch.zeros(0)
-    step.yours = None if step.yours is None else step.right
+    step.answer = None if step.answer is None else step.right
     return {
-        "step": {**step.shown(), "agrees": agrees, "alone": agrees},
+        "step": {**step.as_json(), "agrees": agrees, "alone": agrees},
         "yours_ms": min(mine, default=None),
         "right_ms": min(theirs),
         "yours_mb": memory / 1e6 if memory else None,
@@ -128,8 +128,8 @@ def _measure(
 
 
 def _alternating(
-    live: LiveFunctions | None,
-    duplicate: LiveFunctions | None,
+    live: LearnerFunctions | None,
+    duplicate: LearnerFunctions | None,
     function: str,
     inputs: tuple[Any, ...],
 ) -> tuple[list[float], list[float]]:

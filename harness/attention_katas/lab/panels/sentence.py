@@ -8,8 +8,9 @@ from typing import Any
 import torch
 
 from attention_katas.lab import examples
-from attention_katas.lab.functions import LiveFunctions, Step
+from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels import params as ask
+from attention_katas.lab.step import Step
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def chosen(asked: dict[str, Any]) -> Chosen:
     )
 
 
-def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LearnerFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """Scores (T, T), the mask (T, T) if causal, and weights (T, T), as JSON.
 
     asked: sentence, head, causal, divide.
@@ -47,21 +48,21 @@ def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     weights = weighing(live, found, scores)
     told = {
         "tokens": found.head.tokens,
-        "scores": scores.shown(),
-        "weights": weights.shown(() if not found.causal else (0, 0)),
+        "scores": scores.as_json(),
+        "weights": weights.as_json(() if not found.causal else (0, 0)),
     }
     if mask is not None:
-        told["mask"] = mask.shown()
+        told["mask"] = mask.as_json()
     return told
 
 
-def masking(live: LiveFunctions, found: Chosen) -> Step:
+def masking(live: LearnerFunctions, found: Chosen) -> Step:
     """The causal mask (T, T) of the sentence."""
     size = len(found.head.tokens)
     return live.step("causal_mask", (size, size))
 
 
-def weighing(live: LiveFunctions, found: Chosen, scores: Step) -> Step:
+def weighing(live: LearnerFunctions, found: Chosen, scores: Step) -> Step:
     """The weights of the scores (T, T): of shape (T, T), or (1, 1, T, T) with the mask."""
     if found.causal:
         return live.step("masked_weights", (scores.value[None, None],), (scores.right[None, None],))

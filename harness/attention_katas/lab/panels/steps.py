@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from attention_katas.lab.functions import LiveFunctions
+from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels import params as ask
 from attention_katas.lab.panels.sentence import chosen, masking, weighing
 
 
-def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LearnerFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """Row `row` of every step, each of shape (T,), and the blend (d_v,), as JSON.
 
     asked: sentence, head, causal, row.
@@ -25,11 +25,11 @@ def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     told = {
         "tokens": head.tokens,
         "query": head.q[row].tolist(),
-        "score": score.shown(row),
-        "scale": scale.shown(row),
-        "softmax": weights.shown((0, 0, row) if found.causal else row),
-        "blend": blend.shown((0, 0, row)),
+        "score": score.as_json(row),
+        "scale": scale.as_json(row),
+        "softmax": weights.as_json((0, 0, row) if found.causal else row),
+        "blend": blend.as_json((0, 0, row)),
     }
     if found.causal:
-        told["mask"] = masking(live, found).shown(row)
+        told["mask"] = masking(live, found).as_json(row)
     return told

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from attention_katas.lab import examples
-from attention_katas.lab.functions import LiveFunctions, Step
+from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels.lookup import figures, softmax
+from attention_katas.lab.step import Step
 
 
-def answer(live: LiveFunctions, _: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LearnerFunctions, _: dict[str, Any]) -> dict[str, Any]:
     """For each d_k the means over scores (32, 16) of random vectors with unit spread.
 
     The entry "steps" of the result: for each function, the state of all these calls together.
@@ -29,11 +30,11 @@ def answer(live: LiveFunctions, _: dict[str, Any]) -> dict[str, Any]:
 
 def together(steps: Sequence[Step]) -> dict[str, Any]:
     """The state of several calls of one function: that of the first that failed, if any did."""
-    failed = (each for each in steps if each.yours is None or each.backward)
-    step = min(failed, key=lambda each: each.yours is not None, default=steps[0])
+    failed = (each for each in steps if each.answer is None or each.backward)
+    step = min(failed, key=lambda each: each.answer is not None, default=steps[0])
     told: dict[str, Any] = {**step.words(), "right": []}
-    if step.yours is not None:
-        answers = [each.yours for each in steps if each.yours is not None]
+    if step.answer is not None:
+        answers = [each.answer for each in steps if each.answer is not None]
         told["yours"] = []
         told["agrees"] = all(each.agrees for each in steps)
         told["alone"] = all(each.is_right_alone for each in steps)
