@@ -22,6 +22,7 @@ from attention_katas.packs.workspace import create
 from attention_katas.service.daemon.address import address
 from attention_katas.service.local import hidden_paths, open_judge
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from tests.conftest import submission_of
 from tests.labs import Running, ask, hear
 from tests.packs import PACK, add_kata, make_pack, only
@@ -299,7 +300,7 @@ def test_a_pack_bans_built_ins_of_its_own(tmp_path):
     with open_judge(catalog, [catalog["double"]]) as judge:
         verdict = judge.judge(submission_of(catalog, "double", source))
     assert verdict.first_failure.rung == "nothing banned"
-    assert "cumsum" in verdict.first_failure.message
+    assert "cumsum" in words.check(verdict.first_failure)
 
 
 def test_a_family_without_a_route_or_of_another_pack_is_refused(tmp_path):
