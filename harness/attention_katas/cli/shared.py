@@ -64,7 +64,7 @@ class Group(click.Group):
                 raise
             say(
                 f"a fault of this program: {type(error).__name__}: {error}",
-                "set KATA_TRACEBACK=1 and run the command again to see where; then please report it",
+                "set KATA_TRACEBACK=1 and run the command again to see where; please report it",
             )
             ctx.exit(OUR_FAULT)
 

@@ -44,9 +44,9 @@ def watch(
 ) -> None:
     """Judge after every save: the next kata, or NAME.
 
-    Save the file of another kata to go to it. The last line shows the keys. With --plain (the default
-    without a terminal) you type a letter and Enter; ? and Enter lists the letters. q or Ctrl-C ends
-    it.
+    Save the file of another kata to go to it. The last line shows the keys. With --plain (the
+    default without a terminal) you type a letter and Enter; ? and Enter lists the letters. q or
+    Ctrl-C ends it.
     """
     katas, space = load(), workspace.find()
     plain = plain or not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())

@@ -109,7 +109,7 @@ class Cluster:
         """Raises KataError for settings under which code that is graded could reach the cluster."""
         if settings.weak:
             raise KataError(
-                "without all sandbox restrictions, graded code could reach the scheduler and run programs",
+                "without all sandbox restrictions, graded code could reach the scheduler",
                 "without --scheduler, or without --allow-weak-sandbox",
             )
         self._address, self._keys, self._settings = address, keys, settings

@@ -25,8 +25,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 def hidden_paths(catalog: Catalog) -> list[Path]:
     """What a sandbox worker must not read: this package, the tests and the references."""
     root = content_root()
-    shipped = [PACKAGE, root / "katas", root / "reference"]
-    return shipped + [path for pack in catalog.packs for path in (pack.folder, pack.reference)]
+    paths = [PACKAGE, root / "katas", root / "reference"]
+    return paths + [path for pack in catalog.packs for path in (pack.folder, pack.reference)]
 
 
 @contextlib.contextmanager
