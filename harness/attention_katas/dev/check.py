@@ -157,9 +157,8 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
         return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {words.verdict(verdict)}"]
     if first.rung == "nothing banned":
         return [f"the mistake {entry.id!r} calls a built-in that the kata bans"]
-    asks = entry.question.rstrip().endswith("?") or entry.kind == mistakes.CONVENTION
-    if not entry.title or not entry.question or not asks:
-        return [f"the mistake {entry.id!r} has no title, or its `question` is no question"]
+    if not entry.title or not entry.question:
+        return [f"the mistake {entry.id!r} has no title or no question"]
     return []
 
 

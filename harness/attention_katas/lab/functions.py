@@ -143,19 +143,19 @@ class LearnerFunctions:
 
     def forget(self, names: set[str]) -> None:
         """These files have changed: whatever came from them is to be loaded again."""
-        for name, loaded in list(self._files.items()):
-            if files_read(self.catalog[name], loaded.submission) & names:
-                self._disconnect(loaded)
+        for name, loaded_file in list(self._files.items()):
+            if files_read(self.catalog[name], loaded_file.submission) & names:
+                self._disconnect(loaded_file)
                 del self._files[name]
 
     def clock(self, function: str, args: tuple[Any, ...], seconds: float) -> float | None:
         """Seconds of one more call of what has answered before; None if it does not answer."""
         kata = self._homes[function].kata
-        loaded = self._files.get(kata.name) if kata else None
-        if kata is None or loaded is None:
+        loaded_file = self._files.get(kata.name) if kata else None
+        if kata is None or loaded_file is None:
             return None
         with contextlib.suppress(failures.CheckFailed):
-            solution = self._connect(loaded, kata)
+            solution = self._connect(loaded_file, kata)
             solution.call_seconds = seconds
             solution.ask(function, args, {})
             return solution.seconds
@@ -164,28 +164,32 @@ class LearnerFunctions:
     def renew(self, function: str) -> None:
         """A fresh process for this function's kata."""
         kata = self._homes[function].kata
-        loaded = self._files.get(kata.name) if kata else None
-        if loaded is not None:
-            self._disconnect(loaded)
+        loaded_file = self._files.get(kata.name) if kata else None
+        if loaded_file is not None:
+            self._disconnect(loaded_file)
 
     def peak(self, function: str) -> int:
         """Bytes that the process of this function's kata has had at most; 0 if nobody says."""
         kata = self._homes[function].kata
-        loaded = self._files.get(kata.name) if kata else None
-        return peak_memory(loaded.solution.worker.pid) if loaded and loaded.solution else 0
+        loaded_file = self._files.get(kata.name) if kata else None
+        return (
+            peak_memory(loaded_file.solution.worker.pid)
+            if loaded_file and loaded_file.solution
+            else 0
+        )
 
     def load(self, function: str) -> None:
         """Have this function's file loaded before it is called."""
         kata = self._homes[function].kata
         if kata is not None:
-            loaded = self._file(kata)
-            if isinstance(loaded.submission, Submission) and loaded.refused is None:
+            loaded_file = self._file(kata)
+            if isinstance(loaded_file.submission, Submission) and loaded_file.refused is None:
                 with contextlib.suppress(failures.CheckFailed):
-                    self._connect(loaded, kata)
+                    self._connect(loaded_file, kata)
 
     def close(self) -> None:
-        for loaded in self._files.values():
-            self._disconnect(loaded)
+        for loaded_file in self._files.values():
+            self._disconnect(loaded_file)
         self._files.clear()
         if self._twin is not None:
             self._twin.close()
@@ -236,24 +240,24 @@ class LearnerFunctions:
         gradient_of: torch.Tensor | None,
         seconds: float,
     ) -> None:
-        loaded = self._file(kata)
-        if isinstance(loaded.submission, v.Verdict):
-            _from_verdict(step, loaded.submission)
+        loaded_file = self._file(kata)
+        if isinstance(loaded_file.submission, v.Verdict):
+            _from_verdict(step, loaded_file.submission)
             return
-        assert isinstance(loaded.submission, Submission)
-        if step.function in loaded.submission.unwritten[kata.module]:
+        assert isinstance(loaded_file.submission, Submission)
+        if step.function in loaded_file.submission.unwritten[kata.module]:
             step.message = f"{step.function} is not written yet"
             return
-        if loaded.stops >= STOPS:
+        if loaded_file.stops >= STOPS:
             step.state = STOPPED
-            step.culprit, step.where = loaded.culprit or kata.file, loaded.loop
+            step.culprit, step.where = loaded_file.culprit or kata.file, loaded_file.loop
             step.message = f"stopped {STOPS} times; save {step.culprit} to try again"
             return
         if gradient_of is not None:
             args = (args[0].clone().requires_grad_(), *args[1:])
         started = time.monotonic()
         try:
-            answer = self._ask(step, loaded, kata, args, kwargs, seconds)
+            answer = self._ask(step, loaded_file, kata, args, kwargs, seconds)
             if answer.shape != step.right.shape:
                 step.state = SHAPE
                 step.message = f"returned shape {_shape(answer)}, expected {_shape(step.right)}"
@@ -262,21 +266,23 @@ class LearnerFunctions:
             else:
                 step.state, step.answer = YOURS, answer
                 if gradient_of is not None:
-                    self._send_back(step, loaded, gradient_of)
+                    self._send_back(step, loaded_file, gradient_of)
         except failures.CheckFailed as failure:
-            self._failed(step, loaded, failure)
+            self._failed(step, loaded_file, failure)
         finally:
-            loaded.seconds_used += time.monotonic() - started
-            if loaded.solution is not None:
-                step.printed = loaded.solution.worker.printed()[-MESSAGE_CAP:]
-                step.printers = " or ".join(printers(loaded.submission)) if step.printed else ""
-                if loaded.seconds_used > RENEW_SECONDS:
-                    self._disconnect(loaded)
+            loaded_file.seconds_used += time.monotonic() - started
+            if loaded_file.solution is not None:
+                step.printed = loaded_file.solution.worker.printed()[-MESSAGE_CAP:]
+                step.printers = (
+                    " or ".join(printers(loaded_file.submission)) if step.printed else ""
+                )
+                if loaded_file.seconds_used > RENEW_SECONDS:
+                    self._disconnect(loaded_file)
 
     def _ask(
         self,
         step: Step,
-        loaded: _LoadedFile,
+        loaded_file: _LoadedFile,
         kata: Kata,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -285,34 +291,34 @@ class LearnerFunctions:
         """The answer. A process that ended with its fork server is replaced and asked again."""
         for again in (True, False):
             try:
-                solution = self._connect(loaded, kata)
+                solution = self._connect(loaded_file, kata)
                 solution.call_seconds = seconds
                 answer: Any = solution.ask(step.function, args, kwargs)
                 break
             except failures.Crashed as failure:
                 if failure.reason != reasons.ProcessGone() or not again:
                     raise
-                self._disconnect(loaded)
-                loaded.refused = None
+                self._disconnect(loaded_file)
+                loaded_file.refused = None
         step.seconds = solution.seconds
         return answer
 
-    def _send_back(self, step: Step, loaded: _LoadedFile, upstream: torch.Tensor) -> None:
+    def _send_back(self, step: Step, loaded_file: _LoadedFile, upstream: torch.Tensor) -> None:
         """The gradient that the learner's backward sends to the first input."""
-        assert loaded.solution is not None
+        assert loaded_file.solution is not None
         assert step.answer is not None
-        if loaded.stops_back >= STOPS:
+        if loaded_file.stops_back >= STOPS:
             step.backward = f"stopped {STOPS} times; save {step.file} to try again"
             return
         try:
-            gradients = loaded.solution.gradients(
-                1, loaded.solution.calls[-1], [upstream.to(step.answer.dtype)]
+            gradients = loaded_file.solution.gradients(
+                1, loaded_file.solution.calls[-1], [upstream.to(step.answer.dtype)]
             )
         except failures.CheckFailed as failure:
             step.backward = _why(failure)
             if isinstance(failure, ENDED):
-                loaded.stops_back += 1
-                self._disconnect(loaded)
+                loaded_file.stops_back += 1
+                self._disconnect(loaded_file)
             return
         gradient = gradients[0] if gradients else None
         if gradient is None or gradient.shape != upstream.shape or not gradient.is_floating_point():
@@ -320,9 +326,9 @@ class LearnerFunctions:
             return
         step.gradient = gradient
 
-    def _failed(self, step: Step, loaded: _LoadedFile, failure: failures.CheckFailed) -> None:
+    def _failed(self, step: Step, loaded_file: _LoadedFile, failure: failures.CheckFailed) -> None:
         step.state, step.message = RAISED, words.reason(failure.reason)
-        if failure is loaded.refused:
+        if failure is loaded_file.refused:
             step.state = BROKEN
         if failure.reason == reasons.ReturnedNone():
             step.returned_nothing = True
@@ -335,18 +341,20 @@ class LearnerFunctions:
         if isinstance(failure, failures.TimedOut):
             step.state = STOPPED
         if isinstance(failure, ENDED):
-            loaded.stops += 1
+            loaded_file.stops += 1
         # An answer that cannot travel stays in the way of the next one.
         odd = isinstance(failure.reason, reasons.CannotTravel)
         if (
             isinstance(failure, ENDED)
             or odd
-            or not (loaded.solution and loaded.solution.worker.healthy)
+            or not (loaded_file.solution and loaded_file.solution.worker.healthy)
         ):
-            self._disconnect(loaded)
-        if isinstance(failure, failures.TimedOut) and isinstance(loaded.submission, Submission):
-            step.culprit = loaded.culprit = self._endless(loaded.submission)
-            step.where = loaded.loop = only_loop(step.culprit, loaded.submission)
+            self._disconnect(loaded_file)
+        if isinstance(failure, failures.TimedOut) and isinstance(
+            loaded_file.submission, Submission
+        ):
+            step.culprit = loaded_file.culprit = self._endless(loaded_file.submission)
+            step.where = loaded_file.loop = only_loop(step.culprit, loaded_file.submission)
 
     def _endless(self, submission: Submission) -> str:
         """The file that does not end: one that this one imports, or else itself."""
@@ -354,69 +362,73 @@ class LearnerFunctions:
             kata = next((k for k in self.catalog.ready if k.module == module), None)
             if kata is None or kata.name == submission.kata.name:
                 continue
-            loaded = self._file(kata)
-            if not isinstance(loaded.submission, Submission):
+            loaded_file = self._file(kata)
+            if not isinstance(loaded_file.submission, Submission):
                 continue
-            if not loaded.stops:
-                self._probe(loaded, kata)
-            if loaded.stops:
+            if not loaded_file.stops:
+                self._probe(loaded_file, kata)
+            if loaded_file.stops:
                 return kata.file
         return submission.kata.file
 
-    def _probe(self, loaded: _LoadedFile, kata: Kata) -> None:
+    def _probe(self, loaded_file: _LoadedFile, kata: Kata) -> None:
         """Ask the least of every function of a file, and count it when one has to be stopped."""
         for name in kata.functions:
             try:
-                solution = self._connect(loaded, kata)
+                solution = self._connect(loaded_file, kata)
                 solution.call_seconds = CALL_SECONDS
                 if name in PROBES:
                     solution.ask(name, PROBES[name], {})
             except failures.TimedOut:
-                loaded.stops += 1
-                self._disconnect(loaded)
+                loaded_file.stops += 1
+                self._disconnect(loaded_file)
                 return
             except failures.CheckFailed:
                 continue
 
     def _file(self, kata: Kata) -> _LoadedFile:
-        loaded = self._files.get(kata.name)
-        if loaded is None:
+        loaded_file = self._files.get(kata.name)
+        if loaded_file is None:
             submission = read_submission(
                 self.catalog, kata, self.space.path(kata), self.space.shown(kata)
             )
-            loaded = self._files[kata.name] = _LoadedFile(submission)
-        return loaded
+            loaded_file = self._files[kata.name] = _LoadedFile(submission)
+        return loaded_file
 
-    def _connect(self, loaded: _LoadedFile, kata: Kata) -> _Conversation:
+    def _connect(self, loaded_file: _LoadedFile, kata: Kata) -> _Conversation:
         """The conversation with a process that has this file loaded. Raises CheckFailed."""
-        if loaded.refused is not None:
-            raise loaded.refused
+        if loaded_file.refused is not None:
+            raise loaded_file.refused
         key = kata.name if self._processes.forks else kata.banned
-        if loaded.solution is not None and self._loaded.get(key) == kata.name:
-            return loaded.solution
-        assert isinstance(loaded.submission, Submission)
+        if loaded_file.solution is not None and self._loaded.get(key) == kata.name:
+            return loaded_file.solution
+        assert isinstance(loaded_file.submission, Submission)
         worker = self._processes.take((id(self), key), kata.banned)
         reference = self._homes[kata.functions[0]].reference
-        solution = _Conversation(loaded.submission, reference, worker, "cpu", set(), CALL_SECONDS)
-        loaded.solution, loaded.seconds_used = solution, 0.0
+        solution = _Conversation(
+            loaded_file.submission, reference, worker, "cpu", set(), CALL_SECONDS
+        )
+        loaded_file.solution, loaded_file.seconds_used = solution, 0.0
         try:
             reply = solution.load()
         except failures.CheckFailed as failure:
-            loaded.refused = failure
+            loaded_file.refused = failure
             raise
         missing = [name for name in kata.functions if reply["functions"].get(name) != "function"]
         if missing:
-            loaded.refused = failures.CheckFailed(reasons.FunctionMissing(kata.file, missing[0]))
-            raise loaded.refused
+            loaded_file.refused = failures.CheckFailed(
+                reasons.FunctionMissing(kata.file, missing[0])
+            )
+            raise loaded_file.refused
         self._loaded[key] = kata.name
         return solution
 
-    def _disconnect(self, loaded: _LoadedFile) -> None:
-        if loaded.solution is not None and (
-            self._processes.forks or not loaded.solution.worker.healthy
+    def _disconnect(self, loaded_file: _LoadedFile) -> None:
+        if loaded_file.solution is not None and (
+            self._processes.forks or not loaded_file.solution.worker.healthy
         ):
-            self._processes.dismiss(loaded.solution.worker)
-        loaded.solution = None
+            self._processes.dismiss(loaded_file.solution.worker)
+        loaded_file.solution = None
 
 
 def _homes(catalog: Catalog) -> Iterator[tuple[str, LoadedKata]]:

@@ -246,7 +246,7 @@ class WorkerRefused(Fact, frozen=True):
     where: its machine.
     name: the kata, the pack or the package that differs.
     here: what it has.
-    wanted: what it should have.
+    expected: what it should have.
     detail: what the system says.
     """
 
@@ -254,7 +254,7 @@ class WorkerRefused(Fact, frozen=True):
     where: str
     name: str = ""
     here: str = ""
-    wanted: str = ""
+    expected: str = ""
     detail: str = ""
 
 

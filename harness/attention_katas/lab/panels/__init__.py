@@ -60,7 +60,7 @@ def panels_of(catalog: Catalog) -> list[Panel]:
     """The pictures that the katas of a catalog show in. Raises BadContent for a broken one."""
     names, files = panels.used(catalog)
     built_in = [Panel(name, "", OURS[name], name in SLOW) for name in names]
-    return built_in + [_of_pack(each) for each in files]
+    return built_in + [_of_pack(item) for item in files]
 
 
 def _of_pack(files: panels.PanelFiles) -> Panel:

@@ -55,15 +55,15 @@ def figures(scores: Step, weights: Step) -> dict[str, Any]:
     The entry "yours" has the figures of the learner's functions. A figure that is missing there
     is the reference's. A gradient that is None was not returned.
     """
-    mine: dict[str, Any] = {}
-    found = measures(scores.value, weights.value, weights.gradient)
+    own_figures: dict[str, Any] = {}
+    all_figures = measures(scores.value, weights.value, weights.gradient)
     if scores.answer is not None:
-        mine["spread"] = found["spread"]
+        own_figures["spread"] = all_figures["spread"]
     if weights.answer is not None:
-        mine |= {name: found[name] for name in ("entropy", "largest")}
-        mine["gradient"] = found.get("gradient")
+        own_figures |= {name: all_figures[name] for name in ("entropy", "largest")}
+        own_figures["gradient"] = all_figures.get("gradient")
     return {
-        "yours": mine or None,
+        "yours": own_figures or None,
         "right": measures(scores.right, weights.right, weights.right_gradient),
     }
 
@@ -73,11 +73,11 @@ def measures(
 ) -> dict[str, Any]:
     """Figures of scores, weights and the gradient of the scores, each of shape (rows, keys)."""
     scores, weights = scores.double(), weights.double()
-    told = {
+    tensors = {
         "spread": scores.std(-1, correction=0).mean(),
         "entropy": -torch.xlogy(weights, weights).sum(-1).mean(),
         "largest": weights.amax(-1).mean(),
     }
     if gradient is not None:
-        told["gradient"] = gradient.double().norm(dim=-1).mean()
-    return {name: json_numbers.number(float(value)) for name, value in told.items()}
+        tensors["gradient"] = gradient.double().norm(dim=-1).mean()
+    return {name: json_numbers.number(float(value)) for name, value in tensors.items()}

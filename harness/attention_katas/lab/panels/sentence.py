@@ -40,31 +40,31 @@ def answer(live: LearnerFunctions, asked: dict[str, Any]) -> dict[str, Any]:
 
     asked: sentence, head, causal, divide.
     """
-    found = chosen(asked)
+    choices = chosen(asked)
     scores = live.step(
-        "scaled_scores" if found.divide else "attention_scores", (found.head.q, found.head.k)
+        "scaled_scores" if choices.divide else "attention_scores", (choices.head.q, choices.head.k)
     )
-    mask = masking(live, found) if found.causal else None
-    weights = weighing(live, found, scores)
-    told = {
-        "tokens": found.head.tokens,
+    mask = masking(live, choices) if choices.causal else None
+    weights = weighing(live, choices, scores)
+    matrices = {
+        "tokens": choices.head.tokens,
         "scores": scores.as_json(),
-        "weights": weights.as_json(() if not found.causal else (0, 0)),
+        "weights": weights.as_json(() if not choices.causal else (0, 0)),
     }
     if mask is not None:
-        told["mask"] = mask.as_json()
-    return told
+        matrices["mask"] = mask.as_json()
+    return matrices
 
 
-def masking(live: LearnerFunctions, found: Chosen) -> Step:
+def masking(live: LearnerFunctions, choices: Chosen) -> Step:
     """The causal mask (T, T) of the sentence."""
-    size = len(found.head.tokens)
+    size = len(choices.head.tokens)
     return live.step("causal_mask", (size, size))
 
 
-def weighing(live: LearnerFunctions, found: Chosen, scores: Step) -> Step:
+def weighing(live: LearnerFunctions, choices: Chosen, scores: Step) -> Step:
     """The weights of the scores (T, T): of shape (T, T), or (1, 1, T, T) with the mask."""
-    if found.causal:
+    if choices.causal:
         return live.step("masked_weights", (scores.value[None, None],), (scores.right[None, None],))
     return live.step("softmax", (scores.value,), (scores.right,), dim=-1)
 

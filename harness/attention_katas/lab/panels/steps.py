@@ -14,22 +14,22 @@ def answer(live: LearnerFunctions, asked: dict[str, Any]) -> dict[str, Any]:
 
     asked: sentence, head, causal, row.
     """
-    found = chosen({**asked, "divide": True})
-    head = found.head
+    choices = chosen({**asked, "divide": True})
+    head = choices.head
     row = ask.whole(asked, "row", 0, len(head.tokens) - 1)
     score = live.step("attention_scores", (head.q, head.k))
     scale = live.step("scaled_scores", (head.q, head.k))
-    weights = weighing(live, found, scale)
-    inputs = tuple(each[None, None] for each in (head.q, head.k, head.v))
-    blend = live.step("scaled_dot_product_attention", inputs, causal=found.causal)
-    told = {
+    weights = weighing(live, choices, scale)
+    inputs = tuple(vectors[None, None] for vectors in (head.q, head.k, head.v))
+    blend = live.step("scaled_dot_product_attention", inputs, causal=choices.causal)
+    rows = {
         "tokens": head.tokens,
         "query": head.q[row].tolist(),
         "score": score.as_json(row),
         "scale": scale.as_json(row),
-        "softmax": weights.as_json((0, 0, row) if found.causal else row),
+        "softmax": weights.as_json((0, 0, row) if choices.causal else row),
         "blend": blend.as_json((0, 0, row)),
     }
-    if found.causal:
-        told["mask"] = masking(live, found).as_json(row)
-    return told
+    if choices.causal:
+        rows["mask"] = masking(live, choices).as_json(row)
+    return rows

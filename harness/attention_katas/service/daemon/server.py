@@ -146,7 +146,7 @@ class Server:
     def cmd_judge(self, request: messages.Judge, client: socket.socket) -> None:
         """Hand the request to a fork, unless it has to be judged by another process."""
         if request.device == "auto" and self.auto_device != "cpu":
-            refused = messages.Refused(messages.OTHER_DEVICE, here="cpu", wanted=self.auto_device)
+            refused = messages.Refused(messages.OTHER_DEVICE, here="cpu", expected=self.auto_device)
             rpc.send(client, refused)
             return
         submission = messages.submission_of(request, self.catalog)

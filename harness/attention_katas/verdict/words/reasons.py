@@ -118,10 +118,10 @@ def _gradient_differs(fact: r.GradientDiffers) -> str:
 
 _REFUSALS = {
     "unknown kata": "the worker on {where} has no kata called {name}",
-    "other content": "the worker on {where} has version {here} of {name} instead of {wanted}",
-    "other version": "the worker on {where} has {name} {here} instead of {wanted}",
+    "other content": "the worker on {where} has version {here} of {name} instead of {expected}",
+    "other version": "the worker on {where} has {name} {here} instead of {expected}",
     "no katas": "the worker on {where}: {detail}",
-    "other device": "the worker on {where} judges on {here} instead of {wanted}",
+    "other device": "the worker on {where} judges on {here} instead of {expected}",
 }
 
 
