@@ -20,7 +20,7 @@ from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.kata import PLANNED
 from attention_katas.packs.submission import Submission, parse, still_stub, submission
 from attention_katas.verdict import data as v
-from attention_katas.verdict import words
+from attention_katas.verdict import reasons, words
 
 if TYPE_CHECKING:
     from attention_katas.judge.judge import Judge
@@ -155,7 +155,7 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
     first = verdict.first_failure
     if first is None:
         return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {words.verdict(verdict)}"]
-    if first.rung == "nothing banned":
+    if isinstance(first.reason, reasons.Banned):
         return [f"the mistake {entry.id!r} calls a built-in that the kata bans"]
     if not entry.title or not entry.question:
         return [f"the mistake {entry.id!r} has no title or no question"]

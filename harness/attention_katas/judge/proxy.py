@@ -432,7 +432,7 @@ def copied(value: Any) -> Any:
 
 
 def copy_of(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy without history, with the shape and the strides of the original."""
+    """A copy without history, of the same shape and with the strides of the original."""
     copy = torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype)
     return copy.copy_(tensor.detach())
 
