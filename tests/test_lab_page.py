@@ -17,6 +17,8 @@ import pytest
 
 from attention_katas.lab import examples, export
 from tests import labs
+from tests.packs import add_kata, make_pack, only
+from tests.test_packs import PICTURE
 
 PAGE = Path(export.__file__).parent / "page"
 PANELS = ("lookup", "width", "sentence", "steps", "wiring", "cost")
@@ -614,3 +616,42 @@ def test_numbers_can_be_read_on_every_shade(page):
     )
     assert min(ratios) >= 4.5
     assert len(examples.WIDTHS) == 9
+
+
+DRAWING = """
+import { h } from "./dom.js";
+import { panel } from "./panel.js";
+
+export default {
+  render({ model, el }) {
+    const parts = panel(el, model, { id: "doubling", number: "7", title: "Doubling" });
+    const show = model.asker("doubling", (answer) => {
+      parts.figure.replaceChildren(h("p.twice", String(answer.double.yours)));
+    });
+    show({});
+  },
+};
+"""
+
+
+def test_a_pack_draws_its_picture_and_a_broken_one_says_so(chromium, tmp_path):
+    pack = make_pack(tmp_path / "made", "made")
+    add_kata(pack, "double", panels=["doubling", "torn"])
+    (pack / "lab").mkdir()
+    for name, script in (("doubling", DRAWING), ("torn", "throw new Error('no such axis');\n")):
+        (pack / "lab" / f"{name}.py").write_text(PICTURE, encoding="utf-8")
+        (pack / "lab" / f"{name}.js").write_text(script, encoding="utf-8")
+    running = labs.Running(only(pack), tmp_path / "space")
+    context = chromium.new_context()
+    try:
+        tab = context.new_page()
+        tab.goto(running.url)
+        tab.wait_for_selector("html[data-ready]")
+        tab.wait_for_selector('[data-panel="doubling"] .twice')
+        assert tab.locator('[data-panel="doubling"] .twice').inner_text() == "2,4"
+        torn = tab.locator('[data-panel="torn"] .note')
+        torn.wait_for()
+        assert torn.inner_text() == "This picture of a pack cannot be drawn: no such axis"
+    finally:
+        context.close()
+        running.close()

@@ -410,7 +410,7 @@ PICTURE = (
     "    step = live.step('double', (torch.tensor([1.0, 2.0]),))\n"
     "    return {'double': step.as_json()}\n"
 )
-DRAWS = 'import { frame } from "./panel.js";\nexport default { render({ model, el }) {} };\n'
+DRAWS = 'import { panel } from "./panel.js";\nexport default { render({ model, el }) {} };\n'
 
 
 def test_a_pack_brings_a_picture_of_its_own(tmp_path):

@@ -36,7 +36,6 @@ class RunContext:
     take, give_back: a sandbox worker of the judge's, and back.
     hung: functions that ran into their time limit.
     wrong: functions whose values are wrong.
-    locks: restrictions that hold the workers.
     audit: odd things that the code did.
     recorded_calls: the calls of each check, in order.
     failed: the calls with which checks failed.
@@ -52,7 +51,6 @@ class RunContext:
     give_back: Callable[[Worker], None]
     hung: set[str] = field(default_factory=set)
     wrong: set[str] = field(default_factory=set)
-    locks: list[str] = field(default_factory=list)
     audit: list[str] = field(default_factory=list)
     recorded_calls: list[list[Call]] = field(default_factory=list)
     failed: list[Call] = field(default_factory=list)
@@ -61,7 +59,7 @@ class RunContext:
 
 
 class Draw:
-    """Inputs from the examiner's own generator: `draw(2, 3, 4, 5)`, unit normal by default."""
+    """Inputs from the judge's own generator: `draw(2, 3, 4, 5)`, unit normal by default."""
 
     def __init__(self, generator: torch.Generator, device: Device) -> None:
         self._generator, self._device = generator, device
@@ -118,10 +116,9 @@ class HiddenTests:
 
     @pytest.fixture
     def solution(self) -> Iterator[Solution]:
-        """The learner's functions, in a learner process of this check's own."""
+        """The learner's functions, in a sandbox worker of this check's own."""
         current = self.current()
         worker = current.take(current.submission)
-        current.locks = worker.restrictions
         self.conversation = RemoteSolution(
             current.submission,
             current.reference,

@@ -1,4 +1,4 @@
-"""The learner's functions: each kata's file in a learner process of its own.
+"""The learner's functions: each kata's file in a sandbox worker of its own.
 
 A process is the same as the judge's: locked, limited, with the kata's bans, killable. It is kept
 from one drag to the next and replaced when the file changes, and by a spare that stands ready when

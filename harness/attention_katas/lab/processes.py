@@ -16,7 +16,7 @@ from attention_katas.sandbox.start import Workers, start_workers
 
 
 class Processes:
-    """Where learner processes come from; several threads may ask."""
+    """The sandbox workers of the lab; several threads may ask for one."""
 
     def __init__(self, hidden: Sequence[Path], spawn: bool = False) -> None:
         self._stack = contextlib.ExitStack()
