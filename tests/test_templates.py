@@ -20,15 +20,19 @@ import pytest
 from jinja2 import UndefinedError
 
 from attention_katas.classroom import course, package, targets
+from attention_katas.grading import remarks as m
 from attention_katas.grading.entries import fingerprint
-from attention_katas.grading.ledger import Entry, Noted
+from attention_katas.grading.ledger import Entry, LedgerStudent
 from attention_katas.grading.report import page
-from attention_katas.grading.report.findings import made
-from attention_katas.grading.results import FEEDBACK, Student
+from attention_katas.grading.report.findings import report_on
+from attention_katas.grading.results import Student
 from attention_katas.lab import pages
 from attention_katas.packs.catalog import Selection, load_catalog
 from attention_katas.render import glyphs, templates
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons as r
+from attention_katas.verdict import symptoms as s
+from attention_katas.verdict.redact import LEVELS
 from tests import test_grade_report as reports
 from tests.packs import add_kata, make_pack
 
@@ -83,28 +87,31 @@ class Coverage:
 # The report
 
 
-def verdicts(word, random_, number):
+def verdicts(word, random_):
     """Verdicts of one student on three katas, with `word` wherever text of others can stand."""
 
-    def wrong(kata, *found, **other):
+    def wrong(kata, *diagnoses, **other):
         checks = [
             v.Check(f"c{n}", f"{word} check {n}", v.FAILED if n else v.PASSED) for n in range(3)
         ]
-        return v.Verdict(kata, v.FAILED, checks, diagnoses=list(found), **other)
+        return v.Verdict(kata, v.FAILED, checks, diagnoses=list(diagnoses), **other)
 
-    def diagnosis(kind, ask="Why?", function=""):
-        causes = [v.Cause(f"{word} {random_.randrange(12)}", f"does {word}", f"{word} {ask}")]
-        return v.Diagnosis(function, kind, causes, blames=word, symptoms=[word])
+    def diagnosis(kind, question="Why?", function=""):
+        title, question = f"{word} {random_.randrange(12)}", f"{word} {question}"
+        sort = v.CONVENTION if kind == v.CONVENTION else v.MISTAKE
+        causes = [v.Cause(title, f"does {word}", question, sort)]
+        symptoms = [s.OtherDtype(word, word)]
+        return v.Diagnosis(function, kind, causes, symptoms, blames=[word])
 
     for kata in (f"{word} {name}" for name in KATAS):
         unfinished = wrong(kata)
         unfinished.checks[1].outcome = unfinished.checks[2].outcome = v.NOT_WRITTEN
-        raised = v.Verdict(kata, v.BROKEN, message=f"{word} is no module")
+        broken = v.Verdict(kata, v.BROKEN, reason=r.DoesNotLoad(word, word, word))
         yield random_.choice(
             [
                 v.Verdict(kata, v.PASSED, [v.Check("c", word, v.PASSED)], audit=[word]),
                 v.Verdict(kata, v.NOT_STARTED),
-                v.Verdict(kata, v.COULD_NOT_GRADE, message=word),
+                v.Verdict(kata, v.COULD_NOT_GRADE, reason=r.CannotJudge(word)),
                 wrong(kata, diagnosis(v.MISTAKE, function=word)),
                 wrong(kata, diagnosis(v.MISTAKE)),
                 wrong(kata, diagnosis(v.CONVENTION, "It is not.")),
@@ -112,8 +119,8 @@ def verdicts(word, random_, number):
                 wrong(kata, diagnosis(v.EARLIER_WORK), audit=[word, f"{word} 2"]),
                 wrong(kata, diagnosis(v.NO_DIAGNOSIS)),
                 unfinished,
-                raised,
-                raised,
+                broken,
+                broken,
             ]
         )
 
@@ -124,7 +131,7 @@ def grade(book, word, seed, students, origin):
     book.begin(f"{word} title", origin)
     for number in range(students):
         entries = []
-        for kata, verdict in zip(KATAS, verdicts(word, random_, number), strict=True):
+        for kata, verdict in zip(KATAS, verdicts(word, random_), strict=True):
             key = f"{book.run} {number} {kata}"
             verdict.kata_version = str(random_.randrange(2))
             book.ledger.keep(key, verdict)
@@ -134,9 +141,10 @@ def grade(book, word, seed, students, origin):
             form = f"{shared} {kata}"
             parts = ((word, f"f{number // 3}", 400),) if kata == "two" else ()
             entries.append(Entry(f"{word} {kata}", key, 20, file, source, form, 300, parts))
-        remarks = [f"{word} remark"] if number % 3 else []
-        noted = Noted(Student(f"{number:03}", f"{word} name"), number % 5 == 0, remarks, entries)
-        book.ledger.note(book.run, noted)
+        remarks = [m.NotANotebook(word)] if number % 3 else []
+        student = Student(f"{number:03}", f"{word} name")
+        late = number % 5 == 0
+        book.ledger.note(book.run, LedgerStudent(student, late, remarks, entries))
     return book
 
 
@@ -154,7 +162,7 @@ def book(tmp_path):
 
 
 def empty(book):
-    book.begin().ledger.note(book.run, Noted(Student("ann"), False, [], []))
+    book.begin().ledger.note(book.run, LedgerStudent(Student("ann"), False, [], []))
     return book.done()
 
 
@@ -194,7 +202,7 @@ def rearranged(book):
     for student in "fghij":
         code = {"forms": {"mask": "common"}, "sizes": {"mask": 400}}
         book.add(student, reports.right("mask"), functions={"mask": (("f", "f", 400),)}, **code)
-    book.ledger.note(book.run, Noted(Student("cat"), False, [], [waiting]))
+    book.ledger.note(book.run, LedgerStudent(Student("cat"), False, [], [waiting]))
     return book.done()
 
 
@@ -217,7 +225,7 @@ CLASSES = (
 @pytest.mark.parametrize("hide", [False, True])
 @pytest.mark.parametrize("fill", CLASSES)
 def test_a_report_of_any_class_is_rendered(book, catalog, fill, hide):
-    source = page.render(made(fill(book).ledger, catalog, hide=hide), "x.csv")
+    source = page.render(report_on(fill(book).ledger, catalog, hide=hide), "x.csv")
     assert reports.Page(source).text
     assert "{{" not in source
     assert "{%" not in source
@@ -227,7 +235,7 @@ def test_every_branch_of_the_page_is_rendered(tmp_path, catalog):
     with Coverage(page._environment()) as coverage:
         for fill, hide in itertools.product(CLASSES, (False, True)):
             book = reports.Book(tmp_path / f"{fill.__name__}-{hide}-grades.db")
-            page.render(made(fill(book).ledger, catalog, hide=hide), "x.csv")
+            page.render(report_on(fill(book).ledger, catalog, hide=hide), "x.csv")
             book.ledger.close()
     assert not coverage.missing()
 
@@ -250,7 +258,7 @@ def test_hostile_text_changes_no_tag_of_the_page(tmp_path, catalog, hide, monkey
     found = []
     for word in ("Zorro", HOSTILE):
         book = everything(reports.Book(tmp_path / f"{len(found)}-grades.db"), word)
-        found.append(page.render(made(book.ledger, catalog, hide=hide), f"{word}.csv"))
+        found.append(page.render(report_on(book.ledger, catalog, hide=hide), f"{word}.csv"))
         book.ledger.close()
     harmless, hostile = found
     assert Structure(harmless).tags == Structure(hostile).tags
@@ -280,7 +288,7 @@ def courses(own):
     }
     switches = itertools.product((False, True), repeat=4)
     specs = (package.DEFAULT, "git+https://example.org/o/attention-katas@v1")
-    choices = itertools.product(course.TARGETS, FEEDBACK, specs, (None, 50), switches)
+    choices = itertools.product(course.TARGETS, LEVELS, specs, (None, 50), switches)
     for target, feedback, spec, fail_under, (private, reporter, tag_only, secret) in choices:
         actions = target == course.ACTIONS
         yield course.Course(
@@ -365,7 +373,7 @@ def test_what_is_not_there_raises(environment, source):
 
 @pytest.mark.parametrize("name", ["report", "sections", "regraded", "judges", "beside"])
 def test_the_page_needs_everything_it_is_handed(book, catalog, name):
-    report = made(stopped(book).ledger, catalog)
+    report = report_on(stopped(book).ledger, catalog)
     handed = {"report": report, "sections": [], "regraded": None, "judges": [], "beside": ""}
     template = page._environment().get_template("page.html")
     assert template.render(handed)
