@@ -106,7 +106,7 @@ def verdicts(word, random_):
     for kata in (f"{word} {name}" for name in KATAS):
         unfinished = wrong(kata)
         unfinished.checks[1].outcome = unfinished.checks[2].outcome = v.NOT_WRITTEN
-        broken = v.Verdict(kata, v.BROKEN, reason=r.DoesNotLoad(word, word, word))
+        broken = v.Verdict(kata, v.BROKEN, reason=r.DoesNotLoad(word, "ImportError", word))
         yield random_.choice(
             [
                 v.Verdict(kata, v.PASSED, [v.Check("c", word, v.PASSED)], audit=[word]),
