@@ -221,9 +221,9 @@ def name_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
     diagnoses = [d for d in verdict.diagnoses if d.kind != v.EARLIER_WORK]
     if len(diagnoses) == 1 and [cause.id for cause in diagnoses[0].causes] == [name]:
         return []
-    undecided = [each for d in diagnoses for each in d.undecided]
-    if undecided:
-        rest = ", ".join(each for each in undecided if each != name)
+    candidates = [id for d in diagnoses for id in d.undecided]
+    if candidates:
+        rest = ", ".join(id for id in candidates if id != name)
         return [
             f"no question tells {entry.id!r} from {rest}; "
             "add a probe that does to probes.py, or declare one like the other"
