@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import urllib.error
 import urllib.request
@@ -22,6 +23,7 @@ from attention_katas.packs.workspace import create
 from attention_katas.service.daemon.address import address
 from attention_katas.service.local import hidden_paths, open_judge
 from attention_katas.verdict import data as v
+from attention_katas.verdict import words
 from tests.conftest import submission_of
 from tests.labs import Running, ask, hear
 from tests.packs import PACK, add_kata, make_pack, only
@@ -153,6 +155,7 @@ def test_an_installed_pack_may_be_named_too(tmp_path, monkeypatch):
         ("class", {}, "means something else in Python"),
         ("Upper", {}, "is no name for a kata"),
         ("other", {"functions": ["not a name"]}, "is no name of a function"),
+        ("other", {"functions": ["twice", "twice"]}, "stands in 'functions' twice"),
         ("other", {"requires": ["nowhere"]}, "requires 'nowhere', which is no kata"),
         ("other", {"requires": ["other"]}, "in a circle: other -> other"),
         ("other", {"banned": ["softmx"]}, "bans 'softmx', which is no family"),
@@ -167,6 +170,37 @@ def test_a_pack_that_does_not_fit_is_refused(pack, tmp_path, catalog, kata, opti
     assert refusal.selected
     assert says in refusal.reason
     assert set(names_of(found)) == {*names_of(catalog), "double"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no FIFOs")
+@pytest.mark.parametrize("file", ["double/kata.toml", "shared/bans.toml"])
+def test_a_fifo_is_refused_and_not_waited_for(pack, catalog, file):
+    (pack / file).parent.mkdir(exist_ok=True)
+    (pack / file).unlink(missing_ok=True)
+    os.mkfifo(pack / file)
+    found = beside(pack)
+    (refusal,) = found.refusals
+    assert f"{pack / file} cannot be read: it is not an ordinary file" in refusal.reason
+    assert names_of(found) == names_of(catalog)
+
+
+@pytest.mark.parametrize("file", ["pack.toml", "double/kata.toml"])
+def test_toml_that_is_nested_too_deeply_is_refused(pack, catalog, file):
+    (pack / file).write_text(f"a = {'[' * 5000}{']' * 5000}", encoding="utf-8")
+    found = beside(pack)
+    (refusal,) = found.refusals
+    assert f"{pack / file}: nested too deeply" in refusal.reason
+    assert names_of(found) == names_of(catalog)
+
+
+def test_a_kata_that_is_a_link_is_refused(pack, tmp_path, catalog):
+    """Its files would not count in the hash that a daemon compares."""
+    other = make_pack(tmp_path / "other", "other")
+    (other / "double").symlink_to(pack / "double")
+    found = beside(other)
+    (refusal,) = found.refusals
+    assert "is a link: a pack holds its own folders" in refusal.reason
+    assert names_of(found) == names_of(catalog)
 
 
 def test_packs_that_require_each_other_in_a_circle(tmp_path, catalog):
@@ -299,7 +333,7 @@ def test_a_pack_bans_built_ins_of_its_own(tmp_path):
     with open_judge(catalog, [catalog["double"]]) as judge:
         verdict = judge.judge(submission_of(catalog, "double", source))
     assert verdict.first_failure.rung == "nothing banned"
-    assert "cumsum" in verdict.first_failure.message
+    assert "cumsum" in words.check(verdict.first_failure)
 
 
 def test_a_family_without_a_route_or_of_another_pack_is_refused(tmp_path):
