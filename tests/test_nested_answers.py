@@ -156,6 +156,62 @@ def test_what_cannot_be_compared_fails(judge, catalog, answer):
     assert (check.outcome, check.rung) == (v.FAILED, "type")
 
 
+DEEP = """
+def pair(x, cache):
+    for _ in range({levels}):
+        x = (x,)
+    return x
+"""
+FORGED = """
+import sys
+
+import torch
+
+(runner,) = [m for m in sys.modules.values() if "MESSAGE_CAP" in getattr(m, "__dict__", ())]
+encode = runner.wire.encode
+NAMED = {{"tensor": "0"}}
+DEEP = NAMED
+for _ in range(200):
+    DEEP = {{"tuple": [DEEP]}}
+
+def forged(header, tensors=None):
+    if "functions" in header:
+        return encode(header, tensors)
+    return encode({{"returned": {spec}, "device": "cpu"}}, {{"0": torch.zeros(3)}})
+
+runner.wire.encode = forged
+
+def pair(x, cache):
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome"),
+    [
+        (DEEP.format(levels=100), v.FAILED),
+        (DEEP.format(levels=10_000), v.FAILED),
+        ("def pair(x, cache):\n    a = [x]\n    a.append(a)\n    return a\n", v.FAILED),
+        ("def pair(x, cache):\n    return {i: x for i in range(5000)}\n", v.CRASHED),
+        ("class T(tuple):\n    __iter__ = None\ndef pair(x, cache):\n    return T((x,))", v.FAILED),
+        (FORGED.format(spec="DEEP"), v.CRASHED),
+        (FORGED.format(spec="{'list': [NAMED] * 5000}"), v.CRASHED),
+        (FORGED.format(spec="{'tuple': [NAMED, {'value': [[1]]}]}"), v.CRASHED),
+        (FORGED.format(spec="{'tuple': NAMED}"), v.CRASHED),
+        (FORGED.format(spec="{'dict': [NAMED]}"), v.CRASHED),
+    ],
+)
+def test_answers_made_to_break_the_judge_do_not(judge, catalog, source, outcome):
+    assert {check.outcome for check in verdict(judge, catalog, "pair", source).checks} == {outcome}
+
+
+def test_a_long_key_does_not_fill_the_verdict(judge, catalog):
+    source = "def pair(x, cache):\n    return {'k' * 1_000_000: x}\n"
+    found = verdict(judge, catalog, "pair", source)
+    assert isinstance(found.checks[0].reason, r.WrongStructure)
+    assert len(v.encode(found)) < 20_000
+
+
 def test_a_kata_of_one_tensor_refuses_a_tuple(judge, catalog):
     check = verdict(judge, catalog, "turn", "def turn(x):\n    return x, x\n").checks[0]
     assert check.reason == r.NotATensor("tuple")

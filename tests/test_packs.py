@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import urllib.error
 import urllib.request
@@ -154,6 +155,7 @@ def test_an_installed_pack_may_be_named_too(tmp_path, monkeypatch):
         ("class", {}, "means something else in Python"),
         ("Upper", {}, "is no name for a kata"),
         ("other", {"functions": ["not a name"]}, "is no name of a function"),
+        ("other", {"functions": ["twice", "twice"]}, "stands in 'functions' twice"),
         ("other", {"requires": ["nowhere"]}, "requires 'nowhere', which is no kata"),
         ("other", {"requires": ["other"]}, "in a circle: other -> other"),
         ("other", {"banned": ["softmx"]}, "bans 'softmx', which is no family"),
@@ -168,6 +170,37 @@ def test_a_pack_that_does_not_fit_is_refused(pack, tmp_path, catalog, kata, opti
     assert refusal.selected
     assert says in refusal.reason
     assert set(names_of(found)) == {*names_of(catalog), "double"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no FIFOs")
+@pytest.mark.parametrize("file", ["double/kata.toml", "shared/bans.toml"])
+def test_a_fifo_is_refused_and_not_waited_for(pack, catalog, file):
+    (pack / file).parent.mkdir(exist_ok=True)
+    (pack / file).unlink(missing_ok=True)
+    os.mkfifo(pack / file)
+    found = beside(pack)
+    (refusal,) = found.refusals
+    assert f"{pack / file} cannot be read: it is not an ordinary file" in refusal.reason
+    assert names_of(found) == names_of(catalog)
+
+
+@pytest.mark.parametrize("file", ["pack.toml", "double/kata.toml"])
+def test_toml_that_is_nested_too_deeply_is_refused(pack, catalog, file):
+    (pack / file).write_text(f"a = {'[' * 5000}{']' * 5000}", encoding="utf-8")
+    found = beside(pack)
+    (refusal,) = found.refusals
+    assert f"{pack / file}: nested too deeply" in refusal.reason
+    assert names_of(found) == names_of(catalog)
+
+
+def test_a_kata_that_is_a_link_is_refused(pack, tmp_path, catalog):
+    """Its files would not count in the hash that a daemon compares."""
+    other = make_pack(tmp_path / "other", "other")
+    (other / "double").symlink_to(pack / "double")
+    found = beside(other)
+    (refusal,) = found.refusals
+    assert "is a link: a pack holds its own folders" in refusal.reason
+    assert names_of(found) == names_of(catalog)
 
 
 def test_packs_that_require_each_other_in_a_circle(tmp_path, catalog):

@@ -12,6 +12,7 @@ from attention_katas.verdict.facts import Cell
 from attention_katas.verdict.words.numbers import shape
 
 MOST = 8  # rows and columns that are shown
+MOST_TEXT = 300  # characters of how an answer is nested
 
 
 def compare(
@@ -125,6 +126,11 @@ def type_text(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return f"{shape_text(value)} {dtype_name(value)}"
     return trees.structure(value)
+
+
+def shortened(text: str) -> str:
+    """A text that a submission can make as long as it likes, with an end."""
+    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
 
 
 def describe(value: object) -> str:

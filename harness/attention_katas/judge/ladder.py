@@ -174,6 +174,7 @@ class Climb:
         """Both are nested in the same way."""
         actual, target = trees.structure(answer), trees.structure(expected)
         if actual != target:
+            actual, target = excerpt.shortened(actual), excerpt.shortened(target)
             reason = reasons.WrongStructure(actual, target)
             self.fail("type", reason, returned=actual, expected_type=target)
 

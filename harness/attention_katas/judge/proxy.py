@@ -397,9 +397,10 @@ def exception(data: dict[str, Any], submission: Submission) -> Raised:
     for entry in entries[-MOST_FRAMES:] if isinstance(entries, list) else ():
         if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[1], int)):
             continue
-        file, line, function = str(entry[0])[:200], entry[1], str(entry[2])[:200]
+        file, function = str(entry[0])[:200], str(entry[2])[:200]
         lines = submission.sources.get(file.removesuffix(".py"), "").split("\n")
-        code = lines[line - 1].rstrip()[:200] if 0 < line <= len(lines) else ""
+        line = min(max(entry[1], 1), len(lines))  # code can be compiled with any number of a line
+        code = lines[line - 1].rstrip()[:200]
         trace.append(Frame(file, line, function, code))
     column = data.get("column")
     if not (isinstance(column, int) and trace and 0 < column <= len(trace[-1].code) + 1):

@@ -252,7 +252,11 @@ def _katas_of(pack: Pack, shipped: Pack) -> list[Kata]:
         if family.name in families:
             raise BadContent(f"the family of bans {family.name!r} belongs to {SHIPPED}")
         families[family.name] = family
-    return [read_kata(path, pack, families) for path in sorted(pack.folder.glob("*/kata.toml"))]
+    paths = sorted(pack.folder.glob("*/kata.toml"))
+    for folder in (pack.shared, *(path.parent for path in paths)):
+        if folder.is_symlink():  # its files would not count in the hash of the pack
+            raise BadContent(f"{folder} is a link: a pack holds its own folders")
+    return [read_kata(path, pack, families) for path in paths]
 
 
 def _names_of(katas: Iterable[Kata]) -> Iterator[tuple[str, Kata]]:

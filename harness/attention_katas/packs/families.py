@@ -15,17 +15,12 @@ The sandbox switches the built-ins off (`sandbox.bans`); the judge tries the rou
 from __future__ import annotations
 
 import difflib
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import BadContent
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from attention_katas.packs import toml
 
 ROUTES = ("short", "full", "slow")
 KEYS: dict[str, type] = {"title": str, "operators": list, "python": list, "routes": dict}
@@ -60,13 +55,9 @@ class Family:
 def read_families(path: Path) -> tuple[Family, ...]:
     """The families in a bans.toml; none when there is no such file. Raises BadContent."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = toml.parsed(toml.read_text(path), path)
     except FileNotFoundError:
         return ()
-    except OSError as error:
-        raise BadContent(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
     for name, table in data.items():
         for problem in problems(table):
             raise BadContent(f"{path}: [{name}]: {problem}", "kata dev check")

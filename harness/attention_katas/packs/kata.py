@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import keyword
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import BadContent
+from attention_katas.packs import toml
 from attention_katas.packs.families import Family, near
 from attention_katas.packs.pack import NAME, Pack
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FORMAT = 1
 # Every key of kata.toml and its type; those in OPTIONAL may be left out.
@@ -153,12 +148,10 @@ def read_kata(path: Path, pack: Pack, families: Mapping[str, Family]) -> Kata:
     families: those that it may ban, by name.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except OSError as error:
-        raise BadContent(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
+        text = toml.read_text(path)
+        data = toml.parsed(text, path)
+    except FileNotFoundError:
+        raise BadContent(f"{path} is not there") from None
     name = path.parent.name
     messages = name_problems(name) or problems(data)
     if messages:
@@ -215,7 +208,11 @@ def problems(data: dict[str, Any]) -> list[str]:
     for name in data["functions"] if not messages else ():
         if not name.isidentifier() or keyword.iskeyword(name):
             messages.append(f"{name!r} in 'functions' is no name of a function")
-    return sorted(messages)
+        elif data["functions"].count(name) > 1:
+            messages.append(f"{name!r} stands in 'functions' twice")
+    if not messages and data["points"] < 0:
+        messages.append(f"'points' is negative: {data['points']}")
+    return sorted(set(messages))
 
 
 def name_problems(name: str) -> list[str]:

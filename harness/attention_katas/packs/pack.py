@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,12 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import BadContent
+from attention_katas.packs import toml
 from attention_katas.packs.families import Family, near, read_families
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FORMAT = 1
 FILE = "pack.toml"
@@ -122,11 +117,9 @@ def read_pack(folder: Path) -> Pack:
     """The pack in a folder that holds a pack.toml. Raises BadContent, naming file and key."""
     path = folder / FILE
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadContent(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
+        data = toml.parsed(toml.read_text(path), path)
+    except FileNotFoundError:
+        raise BadContent(f"{path} is not there") from None
     messages = problems(data)
     if messages:
         raise BadContent(f"{path}: {'; '.join(messages)}", "kata dev check")

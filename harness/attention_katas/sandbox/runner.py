@@ -275,15 +275,17 @@ def _tensors_in(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
-def _pack_answer(value: Any, tensors: wire.Tensors) -> wire.Message:
+def _pack_answer(value: Any, tensors: wire.Tensors, levels: int = wire.MOST_LEVELS) -> wire.Message:
     """An answer as a spec for the wire. Raises Unanswerable for what cannot be sent."""
+    if not levels:
+        raise Unanswerable(f"an answer nested in more than {wire.MOST_LEVELS} levels")
     if value is None:
         return {"value": None}
     if isinstance(value, dict):
-        return {"dict": {str(key): _pack_answer(value[key], tensors) for key in value}}
+        return {"dict": {str(key): _pack_answer(value[key], tensors, levels - 1) for key in value}}
     if isinstance(value, (list, tuple)):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return {kind: [_pack_answer(item, tensors) for item in value]}
+        return {kind: [_pack_answer(item, tensors, levels - 1) for item in value]}
     spec: wire.Message = wire.pack(_dense(getattr(value, "numbers", value)), tensors)
     return spec
 

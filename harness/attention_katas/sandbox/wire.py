@@ -19,6 +19,8 @@ from . import frames
 from .frames import BadFrame
 
 INDEX_CAP = 64 << 10  # bytes that describe the tensors of a frame
+MOST_LEVELS = 32  # of lists, tuples and dicts in each other
+MOST_SPECS = 4096  # in one value
 
 Tensors = dict[str, torch.Tensor]
 Message = dict[str, Any]
@@ -121,26 +123,43 @@ def unpack(
     place: called with each tensor, of any shape, and its spec; returns the tensor to use.
     """
     try:
-        return _unpack(spec, tensors, place)
-    except (KeyError, TypeError, AttributeError, RuntimeError, RecursionError) as error:
+        return _Unpacker(tensors, place).value(spec, MOST_LEVELS)
+    except (KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise BadFrame(f"a malformed spec: {type(error).__name__}") from None
 
 
-def _unpack(
-    spec: Any, tensors: Tensors, place: Callable[[torch.Tensor, Message], torch.Tensor]
-) -> Any:
-    if "tensor" in spec:
-        return place(tensor_of(spec, tensors), spec)
-    if "list" in spec:
-        return [_unpack(item, tensors, place) for item in spec["list"]]
-    if "tuple" in spec:
-        return tuple(_unpack(item, tensors, place) for item in spec["tuple"])
-    if "dict" in spec:
-        return {key: _unpack(item, tensors, place) for key, item in spec["dict"].items()}
-    if "dtype" in spec:
-        return dtype_of(spec["dtype"])
-    if "device" in spec:
-        return torch.device(spec["device"])
-    if "value" in spec:
-        return spec["value"]
-    raise BadFrame("a spec of no known kind")
+class _Unpacker:
+    """Values by their specs, within limits: whoever walks through a value does so by recursion."""
+
+    def __init__(
+        self, tensors: Tensors, place: Callable[[torch.Tensor, Message], torch.Tensor]
+    ) -> None:
+        self._tensors, self._place = tensors, place
+        self._remaining = MOST_SPECS
+
+    def value(self, spec: Any, levels: int) -> Any:
+        """The value of one spec, with at most `levels` of nesting. Raises BadFrame."""
+        self._remaining -= 1
+        if not levels or self._remaining < 0:
+            raise BadFrame("a value with too many parts or levels")
+        if "tensor" in spec:
+            return self._place(tensor_of(spec, self._tensors), spec)
+        if "list" in spec:
+            return [self.value(item, levels - 1) for item in spec["list"]]
+        if "tuple" in spec:
+            return tuple(self.value(item, levels - 1) for item in spec["tuple"])
+        if "dict" in spec:
+            return {key: self.value(item, levels - 1) for key, item in spec["dict"].items()}
+        if "dtype" in spec:
+            return dtype_of(spec["dtype"])
+        if "device" in spec:
+            return torch.device(spec["device"])
+        if "value" in spec:
+            return _plain_value(spec["value"])
+        raise BadFrame("a spec of no known kind")
+
+
+def _plain_value(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise BadFrame("a value of no known kind")
