@@ -472,6 +472,27 @@ def test_a_pack_brings_a_picture_of_its_own(tmp_path):
     assert json.dumps(answer["double"]["yours"]) == "[2.0, 4.0]"
 
 
+def test_a_broken_reference_or_picture_of_a_pack_leaves_the_lab_running(tmp_path):
+    broken, good = make_pack(tmp_path / "broken", "broken"), make_pack(tmp_path / "good", "good")
+    add_kata(broken, "triple", panels=["torn"])
+    (broken / "lab").mkdir()
+    (broken / "lab" / "torn.py").write_text("1 / 0\n", encoding="utf-8")
+    (broken / "lab" / "torn.js").write_text(DRAWS, encoding="utf-8")
+    add_kata(good, "double", panels=["doubling"])
+    (good / "lab").mkdir()
+    (good / "lab" / "doubling.py").write_text(PICTURE, encoding="utf-8")
+    (good / "lab" / "doubling.js").write_text(DRAWS, encoding="utf-8")
+    (broken / "reference" / "triple.py").write_text("1 / 0\n", encoding="utf-8")
+    running = Running(only(broken, good), tmp_path / "space")
+    try:
+        with running.line() as line:
+            hear(line, "hello")
+            answer = ask(line, "doubling")
+    finally:
+        running.close()
+    assert json.dumps(answer["double"]["yours"]) == "[2.0, 4.0]"
+
+
 def test_our_pictures_are_known_to_packs():
     assert set(lab_panels.OURS) == set(panels.OURS)
 

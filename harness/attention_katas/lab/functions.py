@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from attention_katas.judge import failures
-from attention_katas.judge.modules import load_module
+from attention_katas.judge.modules import Unloadable, load_module
 from attention_katas.judge.proxy import Call, RemoteSolution, mapped
 from attention_katas.lab.processes import Processes, peak_memory
 from attention_katas.lab.sources import only_loop, printers
@@ -436,7 +436,10 @@ def _homes(catalog: Catalog) -> Iterator[tuple[str, LoadedKata]]:
     names: set[str] = set()
     for source in (catalog, load_catalog()):
         for kata in source.ready:
-            reference = load_module(kata.reference)
+            try:
+                reference = load_module(kata.reference)
+            except Unloadable:  # it concerns only the pictures of this kata
+                continue
             for name in kata.functions:
                 if name not in names and hasattr(reference, name):
                     names.add(name)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attention_katas.errors import BadContent
-from attention_katas.judge.modules import load_module
+from attention_katas.judge.modules import Unloadable, load_module
 from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels import cost, lookup, sentence, steps, width, wiring
+from attention_katas.lab.panels.params import Unclear
 from attention_katas.packs import panels
 from attention_katas.packs.catalog import Catalog
 
@@ -57,7 +57,7 @@ class Panel:
 
 
 def panels_of(catalog: Catalog) -> list[Panel]:
-    """The pictures that the katas of a catalog show in. Raises BadContent for a broken one."""
+    """The pictures that the katas of a catalog show in; a broken one answers with its fault."""
     names, files = panels.used(catalog)
     built_in = [Panel(name, "", OURS[name], name in SLOW) for name in names]
     return built_in + [_of_pack(item) for item in files]
@@ -65,9 +65,22 @@ def panels_of(catalog: Catalog) -> list[Panel]:
 
 def _of_pack(files: panels.PanelFiles) -> Panel:
     """A picture of a pack: its module has `TITLE`, `answer`, and `SLOW` where that is so."""
-    module = load_module(files.module)
+    try:
+        module = load_module(files.module)
+    except Unloadable as error:
+        return Panel(files.name, files.name, _fault(error.message), False, files.script)
     title, answer = getattr(module, "TITLE", None), getattr(module, "answer", None)
     if not isinstance(title, str) or not callable(answer):
-        raise BadContent(f"{files.module} needs a TITLE and a function answer(live, asked)")
+        message = f"{files.module} needs a TITLE and a function answer(live, asked)"
+        return Panel(files.name, files.name, _fault(message), False, files.script)
     slow = bool(getattr(module, "SLOW", False))
     return Panel(files.name, title, answer, slow, files.script)
+
+
+def _fault(message: str) -> Answer:
+    """An answer that raises Unclear: the page shows the message, and the other pictures go on."""
+
+    def answer(live: LearnerFunctions, asked: dict[str, Any]) -> dict[str, Any]:
+        raise Unclear(message)
+
+    return answer
