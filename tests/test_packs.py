@@ -120,6 +120,20 @@ def test_a_broken_entry_point_is_refused_by_name(tmp_path, monkeypatch, catalog,
     assert names_of(found) == names_of(catalog)
 
 
+@pytest.mark.parametrize("line", [b"x", b"\xff = m", b"y ="])
+def test_entry_points_that_cannot_be_read_are_refused_by_name(tmp_path, monkeypatch, line):
+    add_kata(distribution(tmp_path / "site", "my_package:katas"), "double")
+    distribution(tmp_path / "site", "broken:katas", "broken", "broken")
+    file = tmp_path / "site" / "broken-1.dist-info" / "entry_points.txt"
+    file.write_bytes(f"[{installed.GROUP}]\n".encode() + line)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    found = load_catalog()
+    (refusal,) = found.refusals
+    assert refusal.pack in ("broken", "y")
+    assert refusal.reason == "its entry_points.txt cannot be read"
+    assert "double" in names_of(found)
+
+
 def test_the_current_folder_installs_nothing(tmp_path, monkeypatch, catalog):
     """It may be a student's submission, or a clone."""
     add_kata(distribution(tmp_path, "my_package:katas"), "double")

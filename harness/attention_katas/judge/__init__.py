@@ -1,1 +1,1 @@
-"""The examiner: runs the hidden tests against a learner process and writes the verdict."""
+"""The judge: runs the hidden tests against sandbox workers and writes the verdict."""

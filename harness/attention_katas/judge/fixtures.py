@@ -61,7 +61,7 @@ class RunContext:
 
 
 class Draw:
-    """Inputs from the examiner's own generator: `draw(2, 3, 4, 5)`, unit normal by default."""
+    """Inputs from the judge's own generator: `draw(2, 3, 4, 5)`, unit normal by default."""
 
     def __init__(self, generator: torch.Generator, device: Device) -> None:
         self._generator, self._device = generator, device
@@ -118,7 +118,7 @@ class HiddenTests:
 
     @pytest.fixture
     def solution(self) -> Iterator[Solution]:
-        """The learner's functions, in a learner process of this check's own."""
+        """The learner's functions, in a sandbox worker of this check's own."""
         current = self.current()
         worker = current.take(current.submission)
         current.locks = worker.restrictions

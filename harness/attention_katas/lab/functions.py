@@ -1,4 +1,4 @@
-"""The learner's functions, alive: each kata's file in a learner process of its own.
+"""The learner's functions, alive: each kata's file in a sandbox worker of its own.
 
 A process is the same as the judge's: locked, limited, with the kata's bans, killable. It is kept
 from one drag to the next and replaced when the file changes, and by a spare that stands ready when
@@ -201,7 +201,7 @@ class LoadedKata:
 
 
 class Processes:
-    """Where learner processes come from; several threads may ask."""
+    """Where sandbox workers come from; several threads may ask."""
 
     def __init__(self, hidden: Sequence[Path], spawn: bool = False) -> None:
         self._stack = contextlib.ExitStack()
@@ -225,7 +225,7 @@ class Processes:
         with self._lock:
             try:
                 return self._take(key, bans)
-            except CouldNotGrade:  # somebody ended the zygote; there is another one by now
+            except CouldNotGrade:  # somebody ended the fork server; another one runs by now
                 return self._take(key, bans)
 
     def _take(self, key: object, bans: Sequence[Family]) -> Any:
@@ -421,7 +421,7 @@ class LiveFunctions:
         kwargs: dict[str, Any],
         seconds: float,
     ) -> Any:
-        """The answer. A process that went with its zygote is not the file's fault: ask another."""
+        """The answer. That a fork server ended is not the file's fault: ask another."""
         for again in (True, False):
             try:
                 talk = self._talk(seat, kata)

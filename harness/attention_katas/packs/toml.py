@@ -34,8 +34,9 @@ def read_text(path: Path) -> str:
 def parsed(text: str, path: Path) -> dict[str, Any]:
     """The contents of the TOML file `path`. Raises BadContent, naming the file."""
     try:
-        return tomllib.loads(text)
+        data: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
     except RecursionError:
         raise BadContent(f"{path}: nested too deeply", "kata dev check") from None
+    return data

@@ -1,4 +1,4 @@
-"""Built-ins that a kata wants written by hand, switched off inside the learner process.
+"""Built-ins that a kata wants written by hand, switched off inside the sandbox worker.
 
 A ban sits in PyTorch's dispatcher, on every key that has a kernel for the operator, so that an
 alias, `torch.ops`, a thread, `vmap` or a switched-off Python mode all meet it. Composites that
