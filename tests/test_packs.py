@@ -9,9 +9,11 @@ import urllib.error
 import urllib.request
 
 import pytest
+from click.testing import CliRunner
 
 from attention_katas import cli
 from attention_katas.authoring import mistakes
+from attention_katas.errors import BadContent
 from attention_katas.judge.modules import load_module
 from attention_katas.lab import panels as lab_panels
 from attention_katas.packs import installed, names, panels
@@ -69,6 +71,12 @@ def test_a_set_of_version_0_1_says_what_to_do(pack):
     (refusal,) = beside(pack).refusals
     assert "holds katas, but no pack.toml" in refusal.reason
     assert refusal.next_step.startswith("write ")
+
+
+def test_the_step_into_a_workspace_names_the_pack_from_there(pack, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli.main, ["init", "work", "--only-katas", pack.name])
+    assert f"cd work, then kata show double --only-katas {pack}" in " ".join(done.output.split())
 
 
 # Installed by pip.
@@ -196,6 +204,17 @@ def test_a_fifo_is_refused_and_not_waited_for(pack, catalog, file):
     (refusal,) = found.refusals
     assert f"{pack / file} cannot be read: it is not an ordinary file" in refusal.reason
     assert names_of(found) == names_of(catalog)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no FIFOs")
+def test_hints_and_lessons_that_cannot_be_read_are_named(pack):
+    os.mkfifo(pack / "double" / "hints.md")
+    (pack / "double" / "lesson.md").write_bytes(b"\xff")
+    kata = only(pack)["double"]
+    with pytest.raises(BadContent, match=r"hints\.md cannot be read: it is not an ordinary file"):
+        kata.hints()
+    with pytest.raises(BadContent, match=r"lesson\.md: not text in UTF-8"):
+        kata.lesson()
 
 
 @pytest.mark.parametrize("file", ["pack.toml", "double/kata.toml"])
