@@ -45,7 +45,7 @@ KEYS = (
     "median_ms",
 )
 # Seconds for all kinds together (0: no limit), and pairs of each kata.
-SIZES = {FULL: (0.0, 100), QUICK: (12.0, 3), SMOKE: (0.1, 1)}
+SIZES = {FULL: (0.0, 100), QUICK: (8.0, 2), SMOKE: (0.1, 1)}
 SMOKE_KATA = "softmax"
 FUNCTIONS_TIMED = ("diagnose", "look_for_false_alarms")  # of attention_katas.diagnosis.diagnose
 
@@ -106,19 +106,22 @@ class Bench:
         """
         from attention_katas.packs.submission import Submission
         from attention_katas.verdict import data as v
+        from attention_katas.verdict import words
 
         self.seed += 1
         file = Submission(kata, {kata.module: source}, kata.file, {kata.module: frozenset()})
         self.milliseconds.clear()
         verdict = self.judge.judge(file, seed=self.seed, false_alarms=false_alarms)
-        ensure(verdict.outcome != v.COULD_NOT_GRADE, f"{kata.name}: {verdict.message}")
+        ensure(verdict.outcome != v.COULD_NOT_GRADE, f"{kata.name}: {words.verdict(verdict)}")
         diagnoses = [d for d in verdict.diagnoses if d.kind != v.EARLIER_WORK]
-        ensure(all(d.function for d in diagnoses), f"{kata.name}: the diagnosis broke: {diagnoses}")
+        faults = [d.fault for d in diagnoses if d.fault is not None]
+        ensure(not faults, f"{kata.name}: the diagnosis broke: {faults}")
         diagnosed = len(self.milliseconds) == 1 or not (false_alarms or verdict.outcome == v.FAILED)
         ensure(diagnosed, f"{kata.name}: the diagnosis did not end, or was not asked:\n{source}")
         self.undecided = [name for d in diagnoses for name in d.undecided]
         causes = [frozenset(cause.id for cause in d.causes) for d in diagnoses]
-        return causes, [text for d in diagnoses for text in d.symptoms], sum(self.milliseconds)
+        symptoms = [words.symptom(symptom) for d in diagnoses for symptom in d.symptoms]
+        return causes, symptoms, sum(self.milliseconds)
 
 
 def with_fewer_mistakes(case, name):

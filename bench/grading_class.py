@@ -111,9 +111,9 @@ def _text(text: str | None) -> Callable[[], str | None]:
 
 def _row(name: str, texts: Sequence[Callable[[], str | None]]) -> Iterator[str | None]:
     """All of them again and again, shuffled; each made when it is first asked for."""
-    chosen = [functools.cache(text) for text in texts]
-    random.Random(name).shuffle(chosen)
-    return (text() for text in itertools.cycle(chosen))
+    makers = [functools.cache(text) for text in texts]
+    random.Random(name).shuffle(makers)
+    return (make() for make in itertools.cycle(makers))
 
 
 def _short(kata: Kata, entry: Mistake) -> str:
@@ -123,8 +123,8 @@ def _short(kata: Kata, entry: Mistake) -> str:
 def _before(kata: Kata, text: str, line: str) -> str:
     """The text, with a line as the first of what its last function of the kata does."""
     tree = ast.parse(text)
-    named = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    named[kata.functions[-1]].body[:0] = ast.parse(f"def f():\n    {line}").body[0].body  # type: ignore[attr-defined]
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    functions[kata.functions[-1]].body[:0] = ast.parse(f"def f():\n    {line}").body[0].body  # type: ignore[attr-defined]
     return ast.unparse(tree) + "\n"
 
 
@@ -135,17 +135,17 @@ def written_by(text: str, owner: str) -> str:
         tree = ast.parse(text)
     except SyntaxError:
         return head + text
-    kept = {*dir(builtins), *(n.arg for n in ast.walk(tree) if isinstance(n, ast.arg))}
-    kept |= {n.id for node in tree.body for n in _outside(node) if isinstance(n, ast.Name)}
+    fixed_names = {*dir(builtins), *(n.arg for n in ast.walk(tree) if isinstance(n, ast.arg))}
+    fixed_names |= {n.id for node in tree.body for n in _outside(node) if isinstance(n, ast.Name)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Global | ast.Nonlocal):
-            kept.update(node.names)
+            fixed_names.update(node.names)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     spots = sorted(
         (
             (name.lineno, name.col_offset, name.id)
             for function in functions
-            for name in _renamed(function, kept)
+            for name in _local_names(function, fixed_names)
         ),
         reverse=True,
     )
@@ -161,13 +161,13 @@ def _outside(node: ast.stmt) -> Iterable[ast.AST]:
     return () if isinstance(node, ast.FunctionDef) else ast.walk(node)
 
 
-def _renamed(function: ast.FunctionDef, kept: set[str]) -> list[ast.Name]:
+def _local_names(function: ast.FunctionDef, fixed_names: set[str]) -> list[ast.Name]:
     names = [n for n in ast.walk(function) if isinstance(n, ast.Name)]
     # What lies in an f-string has no place of its own before Python 3.12.
     if any(isinstance(n, ast.JoinedStr) for n in ast.walk(function)):
         return []
     inner = {n.name for n in ast.walk(function) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-    local = {n.id for n in names if isinstance(n.ctx, ast.Store)} - kept - inner
+    local = {n.id for n in names if isinstance(n.ctx, ast.Store)} - fixed_names - inner
     return [n for n in names if n.id in local]
 
 

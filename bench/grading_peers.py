@@ -54,7 +54,7 @@ class Peer:
             "IPYTHONDIR": str(self.folder / "ipython"),
         }
         started = time.perf_counter()
-        done = subprocess.run(
+        process = subprocess.run(
             [str(self.bin / arguments[0]), *arguments[1:]],
             cwd=self.folder,
             env=environment,
@@ -63,7 +63,7 @@ class Peer:
             encoding="utf-8",
         )
         took = time.perf_counter() - started
-        assert done.returncode == 0, done.stdout[-3000:]
+        assert process.returncode == 0, process.stdout[-3000:]
         return took
 
 
@@ -98,9 +98,9 @@ class Otter(Peer):
             f"{ASSIGNMENT}.ipynb",
         )
         results = self.folder / "results.json"
-        found = json.loads(results.read_text(encoding="utf-8"))
-        score = sum(test.get("score", 0.0) for test in found["tests"])
-        assert score == 2.0, found
+        scores = json.loads(results.read_text(encoding="utf-8"))
+        score = sum(test.get("score", 0.0) for test in scores["tests"])
+        assert score == 2.0, scores
         results.unlink()
         return took
 

@@ -56,6 +56,7 @@ def attacks(seconds: float) -> Iterator[dict[str, int]]:
     """Judge every file (as many as fit into `seconds`); counts of each."""
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.service.local import open_judge
+    from attention_katas.verdict import words
     from attention_katas.verdict.data import COULD_NOT_GRADE
     from tests.hostility import FILES, LIMITS, judged, left_behind, traces, wanted
 
@@ -70,7 +71,7 @@ def attacks(seconds: float) -> Iterator[dict[str, int]]:
             traces_left = left_behind(before)
             if not right or any(traces_left.values()):
                 name = f"{path.parent.name}/{path.stem}"
-                print(f"  {name}: {verdict.outcome}: {verdict.message} {traces_left}")
+                print(f"  {name}: {verdict.outcome}: {words.verdict(verdict)} {traces_left}")
             yield {
                 "tried": 1,
                 "right_outcome": int(right),
@@ -152,8 +153,9 @@ def cost_of_ban_check(rounds: int) -> float:
     from attention_katas.sandbox.start import start_workers
     from attention_katas.service.local import hidden_paths
 
-    bans, times = ("attention", "softmax"), []
-    with start_workers(hidden_paths(load_catalog())) as workers:
+    catalog, times = load_catalog(), []
+    bans = tuple(dict.fromkeys(family for kata in catalog.ready for family in kata.banned))
+    with start_workers(hidden_paths(catalog)) as workers:
         workers.give_back(workers.take("warm", bans))
         for _ in range(rounds):
             started = time.perf_counter()

@@ -291,16 +291,19 @@ def ask_us(answers: Iterable[Answer]) -> list[Reply]:
 
 def message_of(verdict: Any) -> str:
     """The first thing that a learner reads: the mistake by name, or what is broken, or how."""
+    from attention_katas.verdict import words
+
     for diagnosis in verdict.diagnoses:
         text = "; and ".join(cause.title for cause in diagnosis.causes)
-        text = text or next(iter(diagnosis.symptoms), "")
+        text = text or next(map(words.symptom, diagnosis.symptoms), "")
         if text:
-            return str(text)
+            return text
     first = verdict.first_failure
-    if first is None or not first.message:
-        return str(verdict.message)
+    if first is None or first.reason is None:
+        return words.verdict(verdict)
     raised = first.evidence and first.evidence.raised
-    return f"{first.message}: {raised.message}" if raised else str(first.message)
+    sentence = words.check(first)
+    return f"{sentence}: {raised.message}" if raised else sentence
 
 
 def short(text: str, length: int = 60) -> str:

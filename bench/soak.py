@@ -46,7 +46,7 @@ def work(folder: str) -> None:
     from attention_katas.service import open_service, verdict_of
 
     catalog, space = load_catalog(), Workspace(Path(folder))
-    progress, kata = progress_of(space), catalog["scale"]
+    progress, kata = progress_of(space, catalog), catalog["scale"]
     try:
         with contextlib.closing(open_service(catalog, [kata], "cpu", cold=True)) as service:
             while True:
@@ -79,6 +79,12 @@ class Child:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         return line if line.endswith("\n") else ""
+
+    def verdicts(self) -> list[str]:
+        """The outcomes that it has reported, without `could not grade`."""
+        from attention_katas.verdict.data import COULD_NOT_GRADE
+
+        return [outcome for outcome in self.outcomes if outcome != COULD_NOT_GRADE]
 
     def family(self) -> dict[str, list[int]]:
         """The processes by what they are."""
@@ -143,6 +149,9 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
         everybody = set()
 
     while count["killed"] < times:
+        # Without some verdicts between the kills there is nothing that could be lost.
+        if 3 * (count["reported"] + len(child.verdicts())) <= count["killed"]:
+            has_judged(child, len(child.verdicts()) + 1)
         time.sleep(chance.uniform(0.0, 0.6 if chance.random() < 0.5 else 3.0))
         if child.process.poll() is not None:
             settle()
@@ -170,7 +179,7 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     child.kill(child.process.pid)
     settle()
     space = Workspace(folder)
-    state = progress_of(space).state("scale", catalog["scale"].version, "")
+    state = progress_of(space, catalog).state("scale", catalog["scale"].version, "")
     count["lost"] = max(count["reported"] - state.attempts, 0)
     kata = catalog["scale"]
     with contextlib.closing(open_service(catalog, [kata], "cpu", cold=True)) as service:
@@ -179,10 +188,13 @@ def soak(folder: Path, times: int, chance: random.Random) -> dict[str, int]:
     return count
 
 
-def has_judged(child: Child, seconds: float = 60.0) -> bool:
-    """Wait for its first verdict; whether there is one. Raises BenchError if it takes too long."""
+def has_judged(child: Child, count: int = 1, seconds: float = 60.0) -> bool:
+    """Wait until it has reported so many verdicts; False when it ends before.
+
+    Raises BenchError if it takes longer than `seconds`.
+    """
     until = time.monotonic() + seconds
-    while not child.outcomes:
+    while len(child.verdicts()) < count:
         if child.process.poll() is not None:
             return False
         ensure(time.monotonic() < until, f"no verdict within {seconds:.0f} s")

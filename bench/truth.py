@@ -87,6 +87,7 @@ def judge_share(share: int, shares: int, size: Size) -> list[Judgement]:
     from attention_katas.packs.catalog import load_catalog
     from attention_katas.packs.submission import Submission
     from attention_katas.service.local import open_judge
+    from attention_katas.verdict import words
 
     catalog, judgements = load_catalog(), []
     everything = list(work(catalog))
@@ -110,7 +111,7 @@ def judge_share(share: int, shares: int, size: Size) -> list[Judgement]:
                         judge.workers.restart()
                     verdict = judge.judge(submission, seed, until_failure=True)
                     judgement = Judgement(
-                        right, name, label, seed, verdict.outcome, verdict.message
+                        right, name, label, seed, verdict.outcome, words.verdict(verdict)
                     )
                     judgements.append(judgement)
                     if right != judgement.passed:

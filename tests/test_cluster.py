@@ -41,8 +41,12 @@ from tests.clustered import noted
 from tests.conftest import submission_of
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="a cluster judges with all locks"),
-    pytest.mark.skipif(not landlock.version(), reason="a cluster judges with all locks"),
+    pytest.mark.skipif(
+        sys.platform != "linux", reason="a cluster judges with all sandbox restrictions"
+    ),
+    pytest.mark.skipif(
+        not landlock.version(), reason="a cluster judges with all sandbox restrictions"
+    ),
     pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificates"),
 ]
 
@@ -218,7 +222,10 @@ def test_commands_refuse_with_a_next_step(tmp_path):
     for arguments, said in [
         ([*where, "--scheduler", "tcp://10.0.0.7:8786"], "not encrypted"),
         (["worker", "tls://10.0.0.7:8786"], "needs certificates"),
-        ([*where, "--scheduler", "local", "--allow-weak-sandbox"], "without all locks"),
+        (
+            [*where, "--scheduler", "local", "--allow-weak-sandbox"],
+            "without all sandbox restrictions",
+        ),
     ]:
         code, _, err = answer(*arguments)
         assert code == 2
@@ -241,7 +248,7 @@ def test_what_is_no_certificate_is_said(tmp_path):
 
 
 def test_no_secret_and_no_path_is_sent(catalog):
-    one = replace(submission_of(catalog, "softmax", RIGHT), file="/home/ann/softmax.py")
+    one = replace(submission_of(catalog, "softmax", RIGHT), file="/srv/ann/softmax.py")
     frame = encode_task(Task("k", one, 7))
     assert one.file.encode() not in frame
     assert rpc.split(frame)[0].versions == messages.judging_versions()

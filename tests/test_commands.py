@@ -279,9 +279,10 @@ def test_all_gives_a_line_each_and_the_first_failure_whole(space):
 def test_a_fault_of_ours_is_no_traceback(tmp_path, space):
     """Content that breaks while it is read, in a way that nobody foresaw."""
     program = (
-        "from attention_katas import cli\nfrom attention_katas.cli import course\n"
+        "import sys\nfrom attention_katas import cli\nimport attention_katas.cli.list\n"
         "def broken(*_): raise RuntimeError('unforeseen')\n"
-        "course.load = broken\ncli.main(['list'], prog_name='kata')"
+        "command = sys.modules['attention_katas.cli.list']\n"
+        "command.load = broken\ncli.main(['list'], prog_name='kata')"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -38,9 +38,7 @@ class WithoutFloat64(devices.Device):
 
 @pytest.fixture(scope="module")
 def judge_without_float64(catalog, judge):
-    found = Judge(catalog.ready, judge.workers, WithoutFloat64("cpu"))
-    yield found
-    found.close()
+    return Judge(catalog.ready, judge.workers, WithoutFloat64("cpu"))
 
 
 @pytest.mark.parametrize("name", KATAS)

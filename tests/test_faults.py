@@ -6,12 +6,10 @@ import contextlib
 
 import pytest
 
-from attention_katas.errors import CouldNotGrade
 from attention_katas.packs.precheck import read_submission
 from attention_katas.service import open_service, verdict_of
-from attention_katas.service.local import open_judge
 from attention_katas.verdict import data as v
-from attention_katas.verdict import words
+from attention_katas.verdict import reasons, words
 from tests.packs import copied, only
 
 
@@ -68,8 +66,11 @@ def test_a_test_that_the_answer_breaks_is_a_failure(content):
 )
 def test_nothing_collected_is_never_a_pass(content, tests):
     spoil(content, tests)
-    with pytest.raises(CouldNotGrade):
-        judged(content, right(content))
+    verdict = judged(content, right(content))
+    assert verdict.outcome == v.COULD_NOT_GRADE
+    assert isinstance(verdict.reason, reasons.PackFileBroken)
+    assert verdict.reason.pack == "copied"
+    assert verdict.reason.file.endswith("test_softmax.py")
 
 
 @pytest.mark.parametrize(
@@ -89,9 +90,11 @@ def test_a_test_that_did_not_run_is_never_a_pass(content, tests):
 
 def test_a_broken_reference_is_our_fault(content):
     (content / "reference" / "softmax.py").write_text("def softmax(:", encoding="utf-8")
-    found = only(content)
-    with pytest.raises(CouldNotGrade), open_judge(found, found.ready):
-        pass
+    verdict = judged(content, "def softmax(x, dim=-1):\n    return x.exp()\n")
+    assert verdict.outcome == v.COULD_NOT_GRADE
+    assert isinstance(verdict.reason, reasons.PackFileBroken)
+    assert verdict.reason.file.endswith("softmax.py")
+    assert "SyntaxError" in words.verdict(verdict)
 
 
 def test_the_report_and_the_items_must_agree(judge, submit, monkeypatch):

@@ -32,8 +32,8 @@ def test_gets_its_outcome_and_leaves_nothing(guarded, catalog, path):
     judge, honest = guarded
     want, before = wanted(path), traces()
     verdict = judged(judge, catalog, path)
-    lacking = [name for name in want.needs if name in restrictions.missing(verdict.locks)]
-    if verdict.locks and lacking:
+    lacking = [name for name in want.needs if name in restrictions.missing(verdict.restrictions)]
+    if verdict.restrictions and lacking:
         pytest.skip(f"this system has no lock {lacking}")
     told = f"{verdict.outcome}: {words.verdict(verdict)}"
     assert verdict.outcome in want.outcomes, told

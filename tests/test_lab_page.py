@@ -17,6 +17,8 @@ import pytest
 
 from attention_katas.lab import examples, export
 from tests import labs
+from tests.packs import add_kata, make_pack, only
+from tests.test_packs import PICTURE
 
 PAGE = Path(export.__file__).parent / "page"
 PANELS = ("lookup", "width", "sentence", "steps", "wiring", "cost")
@@ -272,9 +274,10 @@ SHIFTS = """() => {
 SAID = """async ([found, step, panel]) => {
   const { tutor, chip } = await import("./notes.js");
   const hub = { verdicts: { mask: { diagnoses: found }, softmax: { diagnoses: [
-    { function: "softmax", file: "softmax.py", id: "x", says: "does not divide", hint: "" }] } } };
+    { function: "softmax", file: "softmax.py", id: "x", says: "does not divide", hint: "",
+      shows: "answers", blames: [], also_wrong: [], symptoms: [] }] } } };
   const { boxes, rest } = tutor(hub, { weights: step }, "a picture", panel);
-  const words = (one) => one.textContent;
+  const words = (box) => box.textContent;
   return [boxes.map(words), rest.map((one) => one.says), chip(step, "", hub).textContent];
 }"""
 
@@ -283,7 +286,8 @@ def test_a_box_stands_where_its_mistake_shows(page):
     page.open()
 
     def said(diagnosis, panel="lookup", **step):
-        found = {"function": "masked_weights", "file": "mask.py", "id": "m", **diagnosis}
+        fields = {"shows": "answers", "blames": [], "also_wrong": [], "symptoms": []}
+        found = {"function": "masked_weights", "file": "mask.py", "id": "m", **fields, **diagnosis}
         weights = {"function": "masked_weights", "file": "mask.py", "kata": "mask"}
         return page.tab.evaluate(SAID, [[found], {**weights, "state": "yours", **step}, panel])
 
@@ -292,15 +296,18 @@ def test_a_box_stands_where_its_mistake_shows(page):
     assert "hides nothing" in shown[0]
     assert chip.endswith("yours, not as the reference")
     # Nothing on the page has padding; another function is no business of this picture.
-    for told in ({"says": "ignores the padding"}, {"says": "hides nothing", "function": "other"}):
+    for told in (
+        {"says": "ignores the padding", "shows": "nothing"},
+        {"says": "hides nothing", "function": "other"},
+    ):
         shown, rest, _ = said(told, **off)
         assert (shown, rest) == ([], [told["says"]])
-    shown, _, _ = said({"says": "takes exponentials of the raw scores"}, **right)
+    shown, _, _ = said({"says": "takes exponentials", "shows": "overflow"}, **right)
     assert "go far out, with" in shown[0]
-    shown, rest, _ = said({"says": "takes exponentials of the raw scores"}, "steps", **right)
+    shown, rest, _ = said({"says": "takes exponentials", "shows": "overflow"}, "steps", **right)
     assert not shown
     # What is off because of an earlier file brings what is said of that one.
-    shown, _, chip = said({"says": "is right as soon as", "id": "", "blames": "softmax"}, **off)
+    shown, _, chip = said({"says": "is right as soon as", "id": "", "blames": ["softmax"]}, **off)
     assert "softmax does not divide" in shown[0]
     assert chip.endswith("yours, off because of softmax")
 
@@ -609,3 +616,42 @@ def test_numbers_can_be_read_on_every_shade(page):
     )
     assert min(ratios) >= 4.5
     assert len(examples.WIDTHS) == 9
+
+
+DRAWING = """
+import { h } from "./dom.js";
+import { panel } from "./panel.js";
+
+export default {
+  render({ model, el }) {
+    const parts = panel(el, model, { id: "doubling", number: "7", title: "Doubling" });
+    const show = model.asker("doubling", (answer) => {
+      parts.figure.replaceChildren(h("p.twice", String(answer.double.yours)));
+    });
+    show({});
+  },
+};
+"""
+
+
+def test_a_pack_draws_its_picture_and_a_broken_one_says_so(chromium, tmp_path):
+    pack = make_pack(tmp_path / "made", "made")
+    add_kata(pack, "double", panels=["doubling", "torn"])
+    (pack / "lab").mkdir()
+    for name, script in (("doubling", DRAWING), ("torn", "throw new Error('no such axis');\n")):
+        (pack / "lab" / f"{name}.py").write_text(PICTURE, encoding="utf-8")
+        (pack / "lab" / f"{name}.js").write_text(script, encoding="utf-8")
+    running = labs.Running(only(pack), tmp_path / "space")
+    context = chromium.new_context()
+    try:
+        tab = context.new_page()
+        tab.goto(running.url)
+        tab.wait_for_selector("html[data-ready]")
+        tab.wait_for_selector('[data-panel="doubling"] .twice')
+        assert tab.locator('[data-panel="doubling"] .twice').inner_text() == "2,4"
+        torn = tab.locator('[data-panel="torn"] .note')
+        torn.wait_for()
+        assert torn.inner_text() == "This picture of a pack cannot be drawn: no such axis"
+    finally:
+        context.close()
+        running.close()

@@ -207,7 +207,7 @@ def test_nothing_returned_asks_for_the_return(lab):
     lab.write("softmax.py", "def softmax(x, dim=-1):\n    x.exp()\n")
     with lab.line() as line:
         weights = ask(line, "lookup", **LOOKUP)["weights"]
-    assert weights["said"] == "softmax returned nothing: is a return missing?"
+    assert weights["message"] == "softmax returned nothing: is a return missing?"
 
 
 def test_a_function_that_is_not_written_is_drawn_by_the_reference(lab):
@@ -262,7 +262,7 @@ def test_another_shape_is_said_and_not_drawn(lab):
     with lab.line() as line:
         weights = ask(line, "lookup", **LOOKUP)["weights"]
     assert weights["state"] == "shape"
-    assert weights["said"] == "returned shape (1), expected (1, 4)"
+    assert weights["message"] == "returned shape (1), expected (1, 4)"
 
 
 def test_another_type_is_said_and_not_drawn(lab):
@@ -273,9 +273,9 @@ def test_another_type_is_said_and_not_drawn(lab):
         steps = ask(line, "width")["steps"]
     assert answer["weights"]["state"] == answer["scores"]["state"] == "dtype"
     wanted = "returned torch.bool, expected a floating-point tensor"
-    assert answer["weights"]["said"] == wanted
+    assert answer["weights"]["message"] == wanted
     assert answer["figures"]["yours"] is None
-    assert steps["softmax"]["said"] == wanted
+    assert steps["softmax"]["message"] == wanted
 
 
 def test_a_figure_is_of_who_computed_it(lab):
@@ -362,7 +362,7 @@ def test_an_endless_loop_is_stopped_and_a_spare_answers(lab):
 def test_a_loop_is_not_tried_for_ever(lab):
     lab.write("softmax.py", labs.ENDLESS)
     with lab.line() as line:
-        said = [ask(line, "lookup", n, **LOOKUP)["weights"]["said"] for n in range(4)]
+        said = [ask(line, "lookup", n, **LOOKUP)["weights"]["message"] for n in range(4)]
     assert said[-1] == "stopped 3 times; save softmax.py to try again"
 
 
@@ -412,7 +412,7 @@ def test_what_makes_no_sense_is_answered_in_words(lab):
         assert "point" in ask(line, "lookup", **{**LOOKUP, "query": ["x"]})["unclear"]
         assert "d_k" in ask(line, "lookup", **{**LOOKUP, "d_k": 2.0})["unclear"]
         huge = ask(line, "lookup", **{**LOOKUP, "temperature": 10**400})
-        assert huge["unclear"] == "temperature is no number that fits"
+        assert huge["unclear"] == "temperature is not a finite number"
         assert "head" in ask(line, "sentence", **{**SENTENCE, "head": ["A"]})["unclear"]
         assert ask(line, "lookup", **LOOKUP)["weights"]["agrees"]
 

@@ -25,7 +25,7 @@ from attention_katas.packs.workspace import create
 from attention_katas.service.daemon.address import address
 from attention_katas.service.local import hidden_paths, open_judge
 from attention_katas.verdict import data as v
-from attention_katas.verdict import words
+from attention_katas.verdict import reasons, words
 from tests.conftest import submission_of
 from tests.labs import Running, ask, hear
 from tests.packs import PACK, add_kata, make_pack, only
@@ -385,6 +385,50 @@ def test_no_learner_reads_a_pack(pack):
     assert {pack, pack / "reference"} <= set(hidden)
 
 
+@pytest.mark.parametrize("problem", ["1 / 0", "import no_such_module_at_all", "exit(3)"])
+@pytest.mark.parametrize("file", ["katas/double/test_double.py", "reference/double.py"])
+def test_a_broken_file_of_a_pack_concerns_only_its_kata(tmp_path, catalog, file, problem):
+    """A broken pack beside a good one and the katas that ship."""
+    broken, good = make_pack(tmp_path / "b" / "katas", "broken"), make_pack(tmp_path / "g", "good")
+    add_kata(broken, "double")
+    add_kata(good, "triple")
+    (broken / "reference").rename(broken.parent / "reference")
+    (broken.parent / file).write_text(f"{problem}\n", encoding="utf-8")
+    right = "def {}(x):\n    return x + x\n"
+    katas = beside(broken, good)
+    with open_judge(katas, katas.ready) as judge:
+        assert judge.is_broken(katas["double"])
+        assert list(judge.dry_run(submission_of(katas, "double", right.format("double")))) == []
+        verdict = judge.judge(submission_of(katas, "double", right.format("double")))
+        triple = judge.judge(submission_of(katas, "triple", right.format("triple")))
+        shipped = judge.judge(submission(katas, katas["scale"], katas["scale"].reference))
+    assert verdict.outcome == v.COULD_NOT_GRADE
+    assert isinstance(verdict.reason, reasons.PackFileBroken)
+    assert verdict.reason.pack == "broken"
+    assert verdict.reason.file == str(broken.parent / file)
+    assert triple.outcome == v.PASSED, words.verdict(triple)
+    assert shipped.outcome == v.PASSED, words.verdict(shipped)
+
+
+def test_broken_mistakes_of_a_pack_change_no_verdict(tmp_path):
+    """They only explain a failure: the diagnosis names the pack and the file instead."""
+    pack = make_pack(tmp_path / "made", "made")
+    mistakes_file = add_kata(pack, "double") / "mistakes.py"
+    mistakes_file.write_text("1 / 0\n", encoding="utf-8")
+    catalog = only(pack)
+    with open_judge(catalog, [catalog["double"]]) as judge:
+        right = submission_of(catalog, "double", "def double(x):\n    return x + x\n")
+        for _ in judge.dry_run(right):
+            pass
+        assert judge.judge(right).outcome == v.PASSED
+        verdict = judge.judge(submission_of(catalog, "double", "def double(x):\n    return x\n"))
+    assert verdict.outcome == v.FAILED
+    (diagnosis,) = verdict.diagnoses
+    assert diagnosis.kind == v.NO_DIAGNOSIS
+    assert str(mistakes_file) in diagnosis.fault.text
+    assert "made" in diagnosis.fault.text
+
+
 # What remembers.
 
 
@@ -430,9 +474,9 @@ PICTURE = (
     "def answer(live, asked):\n"
     "    import torch\n"
     "    step = live.step('double', (torch.tensor([1.0, 2.0]),))\n"
-    "    return {'double': step.shown()}\n"
+    "    return {'double': step.as_json()}\n"
 )
-DRAWS = 'import { frame } from "./panel.js";\nexport default { render({ model, el }) {} };\n'
+DRAWS = 'import { panel } from "./panel.js";\nexport default { render({ model, el }) {} };\n'
 
 
 def test_a_pack_brings_a_picture_of_its_own(tmp_path):

@@ -9,6 +9,7 @@ import platform
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ WITH = """
 import ctypes, json, mmap, os, resource, socket, sys, threading
 sys.path.insert(0, {harness!r})
 import torch
+from dataclasses import replace
 from pathlib import Path
 from attention_katas.sandbox.restrictions.apply import *
 from attention_katas.sandbox.restrictions import landlock, linux
@@ -308,7 +310,7 @@ def test_a_missing_lock_is_told_once_in_a_workspace(catalog, monkeypatch, tmp_pa
     assert strict.exit_code == 3
     weak = runner.invoke(cli.main, ["run", "softmax", "--strict", "--allow-weak-sandbox"])
     assert weak.exit_code == 0
-    assert "locks: closed descriptors, own session" in weak.output
+    assert "restrictions: closed descriptors, own session" in weak.output
 
 
 def test_a_user_without_a_home(monkeypatch):
@@ -343,18 +345,22 @@ def spy(seen, original):
     return tried
 
 
-def test_an_open_route_is_our_fault(catalog, monkeypatch):
+def test_an_open_route_is_our_fault(catalog):
     """A ban that does not bite: nothing is judged, and the route is named."""
-    monkeypatch.setitem(ban_check.SHORT, "attention", "torch.softmax(x, -1)\nx.matmul(x.mT)\n")
-    with open_judge(catalog, [catalog["scale"]]) as judge:
-        right = catalog["scale"].reference.read_text(encoding="utf-8")
-        verdict = judge.judge(submission_of(catalog, "scale", right))
+    (attention,) = catalog["scale"].banned
+    leaky = replace(attention, short=("torch.softmax(x, -1)", "x.matmul(x.mT)"))
+    scale = replace(catalog["scale"], banned=(leaky,))
+    with open_judge(catalog, [scale]) as judge:
+        right = scale.reference.read_text(encoding="utf-8")
+        verdict = judge.judge(replace(submission_of(catalog, "scale", right), kata=scale))
     assert verdict.outcome == "could not grade"
     assert "torch.softmax(x, -1)" in words.verdict(verdict)
 
 
-def test_no_known_route_is_open(workers):
-    assert ban_check.check(workers, ("attention", "softmax"), ban_check.SHORT, ban_check.FULL) > 80
+def test_no_known_route_is_open(workers, catalog):
+    families = tuple(dict.fromkeys(family for kata in catalog.ready for family in kata.banned))
+    assert {family.name for family in families} >= {"attention", "softmax"}
+    assert ban_check.check(workers, families, ban_check.SHORT, ban_check.FULL) > 80
 
 
 def test_what_is_odd_is_noted(submit):

@@ -22,8 +22,8 @@ def test_gets_its_outcome(path, submit):
     source = path.read_text(encoding="utf-8")
     verdict = submit(path.parent.name, source)
     want = wanted(source)
-    if want.get("needs") and want["needs"] not in verdict.locks:
-        pytest.skip(f"this system has no lock {want['needs']!r}")
+    if want.get("needs") and want["needs"] not in verdict.restrictions:
+        pytest.skip(f"this system lacks the restriction {want['needs']!r}")
     first = verdict.first_failure
     told = f"{words.verdict(verdict)} / {first.rung if first else ''}"
     assert verdict.outcome == want["outcome"], told

@@ -87,25 +87,26 @@ class Coverage:
 # The report
 
 
-def verdicts(word, random_, number):
+def verdicts(word, random_):
     """Verdicts of one student on three katas, with `word` wherever text of others can stand."""
 
-    def wrong(kata, *found, **other):
+    def wrong(kata, *diagnoses, **other):
         checks = [
             v.Check(f"c{n}", f"{word} check {n}", v.FAILED if n else v.PASSED) for n in range(3)
         ]
-        return v.Verdict(kata, v.FAILED, checks, diagnoses=list(found), **other)
+        return v.Verdict(kata, v.FAILED, checks, diagnoses=list(diagnoses), **other)
 
-    def diagnosis(kind, function=""):
+    def diagnosis(kind, question="Why?", function=""):
+        title, question = f"{word} {random_.randrange(12)}", f"{word} {question}"
         sort = v.CONVENTION if kind == v.CONVENTION else v.MISTAKE
-        causes = [v.Cause(f"{word} {random_.randrange(12)}", f"does {word}", f"{word}?", sort)]
-        symptom = s.Measured("it", word, values=False)
-        return v.Diagnosis(function, kind, causes, blames=[word], symptoms=[symptom])
+        causes = [v.Cause(title, f"does {word}", question, sort)]
+        symptoms = [s.OtherDtype(word, word)]
+        return v.Diagnosis(function, kind, causes, symptoms, blames=[word])
 
     for kata in (f"{word} {name}" for name in KATAS):
         unfinished = wrong(kata)
         unfinished.checks[1].outcome = unfinished.checks[2].outcome = v.NOT_WRITTEN
-        raised = v.Verdict(kata, v.BROKEN, reason=r.NotPython(f"{word}.py", f"{word} is no module"))
+        broken = v.Verdict(kata, v.BROKEN, reason=r.DoesNotLoad(word, "ImportError", word))
         yield random_.choice(
             [
                 v.Verdict(kata, v.PASSED, [v.Check("c", word, v.PASSED)], audit=[word]),
@@ -113,13 +114,13 @@ def verdicts(word, random_, number):
                 v.Verdict(kata, v.COULD_NOT_GRADE, reason=r.CannotJudge(word)),
                 wrong(kata, diagnosis(v.MISTAKE, function=word)),
                 wrong(kata, diagnosis(v.MISTAKE)),
-                wrong(kata, diagnosis(v.CONVENTION)),
+                wrong(kata, diagnosis(v.CONVENTION, "It is not.")),
                 wrong(kata, diagnosis(v.SYMPTOMS), versions={word: word}),
                 wrong(kata, diagnosis(v.EARLIER_WORK), audit=[word, f"{word} 2"]),
                 wrong(kata, diagnosis(v.NO_DIAGNOSIS)),
                 unfinished,
-                raised,
-                raised,
+                broken,
+                broken,
             ]
         )
 
@@ -130,7 +131,7 @@ def grade(book, word, seed, students, origin):
     book.begin(f"{word} title", origin)
     for number in range(students):
         entries = []
-        for kata, verdict in zip(KATAS, verdicts(word, random_, number), strict=True):
+        for kata, verdict in zip(KATAS, verdicts(word, random_), strict=True):
             key = f"{book.run} {number} {kata}"
             verdict.kata_version = str(random_.randrange(2))
             book.ledger.keep(key, verdict)
@@ -140,11 +141,10 @@ def grade(book, word, seed, students, origin):
             form = f"{shared} {kata}"
             parts = ((word, f"f{number // 3}", 400),) if kata == "two" else ()
             entries.append(Entry(f"{word} {kata}", key, 20, file, source, form, 300, parts))
-        remarks = [m.NotANotebook(f"{word}.ipynb")] if number % 3 else []
-        noted = LedgerStudent(
-            Student(f"{number:03}", f"{word} name"), number % 5 == 0, remarks, entries
-        )
-        book.ledger.note(book.run, noted)
+        remarks = [m.NotANotebook(word)] if number % 3 else []
+        student = Student(f"{number:03}", f"{word} name")
+        late = number % 5 == 0
+        book.ledger.note(book.run, LedgerStudent(student, late, remarks, entries))
     return book
 
 

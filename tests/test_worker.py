@@ -17,6 +17,7 @@ from attention_katas.sandbox.restrictions import environment
 from attention_katas.sandbox.start import start_workers
 from attention_katas.sandbox.worker import WorkerDied, WorkerTimedOut
 from attention_katas.service.local import hidden_paths
+from attention_katas.verdict import reasons
 
 QUICK = Limits(load_seconds=1.0, call_seconds=1.0, memory_mb=512)
 WAYS = [pytest.param(False, id="forked"), pytest.param(True, id="spawned")]
@@ -174,20 +175,21 @@ def test_memory_runs_out_with_an_answer(workers):
 
 
 @pytest.mark.parametrize(
-    ("body", "how"),
+    ("body", "reason"),
     [
-        ("import os; os._exit(0)", "exited by itself with status 0"),
-        ("import os; os.kill(os.getpid(), 9)", "SIGKILL"),
-        ("import ctypes; ctypes.string_at(0)", "SIGSEGV"),
+        ("import os; os._exit(0)", reasons.ProcessExited(0)),
+        ("import os; os.kill(os.getpid(), 9)", reasons.ProcessKilled("SIGKILL")),
+        ("import ctypes; ctypes.string_at(0)", reasons.ProcessKilled("SIGSEGV")),
     ],
 )
-def test_how_it_died_is_told(workers, body, how):
+def test_how_a_worker_died_is_reported(workers, body, reason):
     if sys.platform == "win32":
         pytest.skip("signals are POSIX's")
     worker = workers.take("dies" + body, [])
     load(worker, f"def softmax(x):\n    {body}")
-    with pytest.raises(WorkerDied, match=how):
+    with pytest.raises(WorkerDied) as death:
         call(worker, torch.ones(2))
+    assert death.value.reason == reason
     workers.give_back(worker)
     assert answer(workers, "def softmax(x):\n    return 'fine'", "next") == "'fine'"
 

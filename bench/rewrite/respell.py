@@ -37,12 +37,12 @@ def respell(source: str, style: str, public: Collection[str] | None = None) -> s
     public: the functions that have to keep their names; by default those without an underscore
     in front. Raises KeyError for an unknown style, ValueError if a helper's name is taken.
     """
-    tree, kept = _pruned(source, public)
-    if taken := _mentioned(tree) & _helpers().keys():
-        raise ValueError(f"the file has a {taken.pop()} of its own")
-    _STYLES[style](tree, kept)
+    tree, names = _pruned(source, public)
+    if clashes := _mentioned(tree) & _helpers().keys():
+        raise ValueError(f"the file has a {clashes.pop()} of its own")
+    _STYLES[style](tree, names)
     _add_helpers(tree)
-    return ast.unparse(_without_the_unused(ast.fix_missing_locations(tree), kept)) + "\n"
+    return ast.unparse(_without_the_unused(ast.fix_missing_locations(tree), names)) + "\n"
 
 
 def plain(source: str, public: Collection[str] | None = None) -> str:
@@ -77,18 +77,23 @@ _STYLES: dict[str, Callable[[ast.Module, set[str]], None]] = {
 def _pruned(source: str, public: Collection[str] | None) -> tuple[ast.Module, set[str]]:
     tree = ast.parse(source)
     names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    kept = {name for name in names if not name.startswith("_")} if public is None else {*public}
-    return _without_the_unused(tree, kept), kept
+    if public is not None:
+        names = {*public}
+    else:
+        names = {name for name in names if not name.startswith("_")}
+    return _without_the_unused(tree, names), names
 
 
 def _without_the_unused(tree: ast.Module, public: set[str]) -> ast.Module:
-    """Without what a later definition replaces, what nothing uses, and what is said twice."""
+    """Without replaced definitions, unused names, and repeated imports and constants."""
     body = list(tree.body)
     for place, node in reversed(list(enumerate(body))):
         if not isinstance(node, ast.FunctionDef):
             continue
         again = [n for n in range(place + 1, len(body)) if _defines(body[n], node.name)]
-        if again and not any(node.name in _at_once(one) for one in body[place + 1 : again[0] + 1]):
+        if again and not any(
+            node.name in _at_once(later) for later in body[place + 1 : again[0] + 1]
+        ):
             _annotate(body[again[0]], node)
             del body[place]
     body = _once(body)
@@ -106,19 +111,19 @@ def _without_the_unused(tree: ast.Module, public: set[str]) -> ast.Module:
 
 def _once(body: list[ast.stmt]) -> list[ast.stmt]:
     """Without docstrings, and without imports and constants that are there already."""
-    kept: list[ast.stmt] = []
-    said: dict[str, str] = {}  # the last text of every import, and for every constant
+    statements: list[ast.stmt] = []
+    texts: dict[str, str] = {}  # the last text of every import, and for every constant
     for node in body:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Assign):
             text = ast.unparse(node)
             key = _defined(node) or text
-            if said.get(key) == text and (key != text or not isinstance(node, ast.Assign)):
+            if texts.get(key) == text and (key != text or not isinstance(node, ast.Assign)):
                 continue
-            said[key] = text
-        kept.append(node)
-    return kept
+            texts[key] = text
+        statements.append(node)
+    return statements
 
 
 def _defined(node: ast.stmt) -> str | None:
@@ -127,17 +132,17 @@ def _defined(node: ast.stmt) -> str | None:
         return node.name
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
         return None
-    does = [part for part in ast.walk(node.value) if isinstance(part, ast.Call)]
-    plain = all(ast.unparse(call.func) == "float" for call in does)
+    calls_in_value = [part for part in ast.walk(node.value) if isinstance(part, ast.Call)]
+    plain = all(ast.unparse(call.func) == "float" for call in calls_in_value)
     return node.targets[0].id if plain and len(node.targets) == 1 else None
 
 
 def _annotate(node: ast.stmt, like: ast.FunctionDef) -> None:
     """A learner keeps the annotations of the stub."""
     assert isinstance(node, ast.FunctionDef)
-    known = {argument.arg: argument.annotation for argument in _arguments(like)}
+    annotations = {argument.arg: argument.annotation for argument in _arguments(like)}
     for argument in _arguments(node):
-        argument.annotation = argument.annotation or known.get(argument.arg)
+        argument.annotation = argument.annotation or annotations.get(argument.arg)
 
 
 def _arguments(node: ast.FunctionDef) -> list[ast.arg]:
@@ -161,19 +166,19 @@ def _at_once(node: ast.stmt) -> set[str]:
 
 
 def _add_helpers(tree: ast.Module) -> None:
-    """Puts the helpers that are called, and what those call, after the imports."""
+    """Put the helpers that are called, and what those call, after the imports."""
     helpers = _helpers()
-    called = _mentioned(tree) & helpers.keys()
+    names = _mentioned(tree) & helpers.keys()
     for _ in helpers:
-        called |= {name for one in called for name in helpers[one][1]}
-    made: list[ast.stmt] = [
-        copy.deepcopy(node) for name, (node, _) in helpers.items() if name in called
+        names |= {callee for name in names for callee in helpers[name][1]}
+    functions: list[ast.stmt] = [
+        copy.deepcopy(node) for name, (node, _) in helpers.items() if name in names
     ]
-    if (called or "torch" in _mentioned(tree)) and "torch" not in calls.imported(tree.body):
-        made.insert(0, ast.Import([ast.alias("torch")]))
+    if (names or "torch" in _mentioned(tree)) and "torch" not in calls.imported(tree.body):
+        functions.insert(0, ast.Import([ast.alias("torch")]))
     imports = [isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body]
     head = len(imports) - imports[::-1].index(True) if any(imports) else 0
-    tree.body[head:head] = made
+    tree.body[head:head] = functions
 
 
 @functools.cache

@@ -81,7 +81,7 @@ class NotebookSession:
         self._folder = tempfile.TemporaryDirectory(prefix="kata-notebook-")
         self.space, _, _ = create(Path(self._folder.name), self.catalog)
         self._service: JudgeService | None = None
-        self._live: Any = None
+        self._functions: Any = None
         self._processes: Any = None
         self._tells: list[Callable[[dict[str, Any]], None]] = []
         self.generation = 0
@@ -126,14 +126,15 @@ class NotebookSession:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """One question of a widget, answered here and now: a kernel has one thread for us."""
         from attention_katas.lab.engine import answer
-        from attention_katas.lab.functions import LiveFunctions, Processes
+        from attention_katas.lab.functions import LearnerFunctions
+        from attention_katas.lab.processes import Processes
         from attention_katas.service.local import hidden_paths
 
-        if self._live is None:
+        if self._functions is None:
             self._processes = Processes(hidden_paths(self.catalog))
-            self._live = LiveFunctions(self.catalog, self.space, self._processes)
+            self._functions = LearnerFunctions(self.catalog, self.space, self._processes)
         answers = {panel.name: panel.answer for panel in self._panels()}
-        return answer(self._live, answers, request)
+        return answer(self._functions, answers, request)
 
     def _panels(self) -> list[Panel]:
         """The pictures that a widget can draw: those of packs come from the lab's server alone."""
@@ -145,8 +146,8 @@ class NotebookSession:
         from attention_katas.lab.lab import katas_of
 
         self.generation += 1
-        if self._live is not None:
-            self._live.forget({file})
+        if self._functions is not None:
+            self._functions.forget({file})
         katas = katas_of(self.catalog, self.space)
         message = {"event": "saved", "generation": self.generation, "files": [file], "katas": katas}
         self._tell(message)
@@ -159,10 +160,10 @@ class NotebookSession:
                 self.leave(tell)
 
     def close(self) -> None:
-        for part in (self._live, self._processes, self._service):
+        for part in (self._functions, self._processes, self._service):
             if part is not None:
                 part.close()
-        self._live = self._processes = self._service = None
+        self._functions = self._processes = self._service = None
         self._folder.cleanup()
 
 

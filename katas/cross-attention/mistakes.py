@@ -179,7 +179,6 @@ def keys_from_x(x, context, weights, num_heads, keep=None):
     "takes the queries from the context",
     question="A translation reads its source. Which of the two gives the queries?",
     hint="Where to look",
-    shows="rows",
 )
 def queries_from_context(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, asks="context")
@@ -198,7 +197,6 @@ def key_and_value_exchanged(x, context, weights, num_heads, keep=None):
     "swaps the projections of queries and keys",
     question="Which projection belongs to the queries, and which to the keys?",
     hint="Almost there",
-    shows="rows",
 )
 def query_and_key_exchanged(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, names="kqv")
@@ -343,7 +341,6 @@ def splits_by_view(x, context, weights, num_heads, keep=None):
     "merges with a reshape alone: positions and heads are mixed",
     question="After the reshape, does row t still hold the entries of position t?",
     hint="Almost there",
-    shows="rows",
 )
 def merges_by_view(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, merge=_unview)
@@ -373,7 +370,6 @@ def one_head(x, context, weights, num_heads, keep=None):
     "takes the softmax over the queries",
     question="For each query the weights over the context sum to 1. Which axis is that?",
     hint="Almost there",
-    shows="rows",
 )
 def softmax_over_queries(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, dim=-2)
@@ -698,7 +694,6 @@ def hidden_maximum(x, context, weights, num_heads, keep=None):
     "subtracts one maximum for the whole tensor",
     question="What happens to a row that lies 1000 below the highest score of another row?",
     hint="Whose padding",
-    shows="rows",
 )
 def one_maximum(x, context, weights, num_heads, keep=None):
     return _cross(x, context, weights, num_heads, keep, soft=one_maximum_softmax)

@@ -22,7 +22,7 @@ def _scores(q, k, *, turn=_last_two):
     "reverses every axis of k, not only the last two",
     question="With a batch axis in front, which two axes should be swapped, and which must stay?",
     hint="What must stay",
-    shows="rows",
+    shows="nothing",
 )
 def reverses_all_axes(q, k):
     return _scores(q, k, turn=lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
@@ -41,7 +41,7 @@ def swaps_the_first_axes(q, k):
     "swaps axes 1 and 2 of k: right only without a head axis",
     question="With a head axis in front, does axis 1 still hold the keys?",
     hint="What must stay",
-    shows="rows",
+    shows="nothing",
 )
 def counts_axes_from_the_front(q, k):
     return _scores(q, k, turn=lambda k: k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
@@ -70,7 +70,6 @@ def views_instead_of_transposing(q, k):
     "multiplies in the wrong order: the rows of the result are keys",
     question="Take q and k of different lengths. Does row i of the result belong to query i?",
     hint="Which axes change places",
-    shows="rows",
 )
 def keys_times_queries(q, k):
     return _scores(k, q)
@@ -125,7 +124,6 @@ def only_equal_positions(q, k):
     "gives one score per position: compares position i only with position i",
     question="Every query is scored against every key. How many scores does one query have?",
     hint="Where to look",
-    shows="rows",
 )
 def one_score_each(q, k):
     return (q * k).sum(-1)

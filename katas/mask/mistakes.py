@@ -82,7 +82,6 @@ def _attend(
     question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="causal_mask",
     hint="Where to look",
-    shows="rows",
 )
 def triangle_turned(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).triu()
@@ -113,7 +112,6 @@ def diagonal_forbidden(t_q, t_k, device=None):
     question="Print a 4 by 4 mask. Which is the first forbidden key of row 0?",
     function="causal_mask",
     hint="Where to look",
-    shows="rows",
 )
 def one_word_ahead(t_q, t_k, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(1)
@@ -144,7 +142,6 @@ def always_square(t_q, t_k, device=None):
     question="How many rows should a mask for 3 queries and 5 keys have?",
     function="causal_mask",
     hint="Where to look",
-    shows="rows",
 )
 def transposed(t_q, t_k, device=None):
     return torch.ones(t_k, t_q, dtype=torch.bool, device=device).tril()
@@ -251,7 +248,6 @@ def no_mask(scores, keep=None):
     question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="masked_weights",
     hint="Where to look",
-    shows="rows",
 )
 def weights_turned(scores, keep=None):
     return _weigh(scores, keep, past=lambda scores: _ones(scores).triu())
@@ -272,7 +268,6 @@ def weights_hide_diagonal(scores, keep=None):
     question="Which is the first forbidden key of row 0 in your mask?",
     function="masked_weights",
     hint="Where to look",
-    shows="rows",
 )
 def weights_one_ahead(scores, keep=None):
     return _weigh(scores, keep, past=lambda scores: _ones(scores).tril(1))
@@ -293,7 +288,6 @@ def weights_bottom_right(scores, keep=None):
     question="What if there are more keys than queries?",
     function="masked_weights",
     hint="Where to look",
-    shows="rows",
 )
 def weights_square(scores, keep=None):
     square = torch.ones(scores.size(-2), scores.size(-2), dtype=torch.bool, device=scores.device)
@@ -434,7 +428,6 @@ def wrong_infinity(scores, keep=None):
     question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="masked_weights",
     hint="Where to look",
-    shows="nothing",
 )
 def hides_the_past(scores, keep=None):
     return _weigh(scores, keep, soft=inverted_softmax)
@@ -509,7 +502,6 @@ def weights_no_maximum_late(scores, keep=None):
     question="Along which axis must the weights of one query sum to 1?",
     function="masked_weights",
     hint="Where to look",
-    shows="rows",
 )
 def weights_over_queries(scores, keep=None):
     return _weigh(scores, keep, dim=-2)
@@ -609,7 +601,6 @@ def padding_instead_of_causal(scores, keep=None):
     question="Should the causal mask depend on whether keep is given?",
     function="masked_weights",
     hint="Two masks at once",
-    shows="nothing",
 )
 def causal_only_with_padding(scores, keep=None):
     return _weigh(scores, keep, past=_ones if keep is None else _past)
@@ -732,7 +723,6 @@ def weights_hidden_maximum(scores, keep=None):
     question="What happens to a row that lies 1000 below the highest score of another row?",
     function="masked_weights",
     hint="When all keys are masked",
-    shows="rows",
 )
 def weights_one_maximum(scores, keep=None):
     return _weigh(scores, keep, soft=one_maximum_softmax)
@@ -869,7 +859,6 @@ def attention_scales_late(q, k, v, causal=True):
     question="Along which axis must the weights of one query sum to 1?",
     function="scaled_dot_product_attention",
     hint="Almost there",
-    shows="rows",
 )
 def attention_over_queries(q, k, v, causal=True):
     return _attend(q, k, v, causal, dim=-2)
@@ -964,7 +953,6 @@ def attention_wrong_infinity(q, k, v, causal=True):
     question="Which keys may query 0 attend to, and which does row 0 of your mask allow?",
     function="scaled_dot_product_attention",
     hint="Where to look",
-    shows="rows",
 )
 def attention_turned(q, k, v, causal=True):
     return _attend(q, k, v, causal, past=lambda scores: _ones(scores).triu())
@@ -975,7 +963,6 @@ def attention_turned(q, k, v, causal=True):
     question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="scaled_dot_product_attention",
     hint="Where to look",
-    shows="nothing",
 )
 def attention_hides_the_past(q, k, v, causal=True):
     return _attend(q, k, v, causal, past=lambda scores: ~_past(scores))
@@ -996,7 +983,6 @@ def attention_hides_diagonal(q, k, v, causal=True):
     question="Which is the first forbidden key of row 0 in your mask?",
     function="scaled_dot_product_attention",
     hint="Where to look",
-    shows="rows",
 )
 def attention_one_ahead(q, k, v, causal=True):
     return _attend(q, k, v, causal, past=lambda scores: _ones(scores).tril(1))
@@ -1047,7 +1033,6 @@ def attention_bottom_right(q, k, v, causal=True):
     question="What if there are more keys than queries?",
     function="scaled_dot_product_attention",
     hint="Almost there",
-    shows="rows",
 )
 def attention_square_mask(q, k, v, causal=True):
     square = torch.ones(q.size(-2), q.size(-2), dtype=torch.bool, device=q.device)
@@ -1065,7 +1050,6 @@ def attention_square_mask(q, k, v, causal=True):
     question="Does row i of the scores belong to query i?",
     function="scaled_dot_product_attention",
     hint="Almost there",
-    shows="rows",
 )
 def attention_keys_times_queries(q, k, v, causal=True):
     return _attend(q, k, v, causal, product=lambda q, k: k @ q.transpose(-2, -1))
@@ -1106,7 +1090,6 @@ def attention_blends_keys(q, k, v, causal=True):
     question="The queries give the weights. Which tensor do the weights multiply?",
     function="scaled_dot_product_attention",
     hint="Almost there",
-    shows="rows",
 )
 def attention_blends_queries(q, k, v, causal=True):
     return _attend(q, k, q, causal)
@@ -1117,7 +1100,6 @@ def attention_blends_queries(q, k, v, causal=True):
     question="Which of q, k and v is compared with the queries?",
     function="scaled_dot_product_attention",
     hint="Almost there",
-    shows="rows",
 )
 def attention_scores_values(q, k, v, causal=True):
     return _attend(q, v, v, causal)
@@ -1148,7 +1130,6 @@ def attention_scores_keys(q, k, v, causal=True):
     question="Change q only. Does your result change?",
     function="scaled_dot_product_attention",
     hint="Almost there",
-    shows="rows",
 )
 def attention_plain_mean(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=even_softmax)
@@ -1181,7 +1162,6 @@ def attention_always_float32(q, k, v, causal=True):
     question="Which dtype do the inputs have, and in which do you compute?",
     function="scaled_dot_product_attention",
     hint="Almost there",
-    shows="nothing",
 )
 def attention_rounds_to_half(q, k, v, causal=True):
     return _attend(*(t.half().to(t.dtype) for t in (q, k, v)), causal)
@@ -1307,7 +1287,6 @@ def attention_hidden_maximum(q, k, v, causal=True):
     question="What happens to a row that lies 1000 below the highest score of another row?",
     function="scaled_dot_product_attention",
     hint="When all keys are masked",
-    shows="rows",
 )
 def attention_one_maximum(q, k, v, causal=True):
     return _attend(q, k, v, causal, soft=one_maximum_softmax)

@@ -247,7 +247,6 @@ def merge_by_strict_view(x):
     contract="In this kata the slices of the heads are concatenated: all of head 0 first.",
     function="merge_heads",
     hint="Where to look",
-    shows="rows",
 )
 def merge_interleaved(x):
     return _undealt(x)
@@ -288,7 +287,6 @@ def heads_by_view(x, weights, num_heads, causal=False, keep=None):
     question="After the reshape, does row t still hold the entries of position t?",
     function="multi_head_attention",
     hint="Two moves, not one",
-    shows="rows",
 )
 def merged_by_view(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, merge=_unview)
@@ -299,7 +297,6 @@ def merged_by_view(x, weights, num_heads, causal=False, keep=None):
     question="The final shape is right. Which entries of x does head 0 of position 0 get?",
     function="multi_head_attention",
     hint="Two moves, not one",
-    shows="rows",
 )
 def views_both_ways(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, split=_view, merge=_unview)
@@ -455,7 +452,6 @@ def inner_projections_not_transposed(x, weights, num_heads, causal=False, keep=N
     question="If queries and keys are equal, how does the score of a word with itself compare?",
     function="multi_head_attention",
     hint="The projections",
-    shows="rows",
 )
 def no_projections(x, weights, num_heads, causal=False, keep=None):
     if x.size(-1) % num_heads:
@@ -471,7 +467,6 @@ def no_projections(x, weights, num_heads, causal=False, keep=None):
     question="If queries and keys are equal, how does the score of a word with itself compare?",
     function="multi_head_attention",
     hint="The projections",
-    shows="rows",
 )
 def one_projection(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="qqq")
@@ -492,7 +487,6 @@ def one_projection_for_keys_and_values(x, weights, num_heads, causal=False, keep
     question="Which projection belongs to the queries, and which to the keys?",
     function="multi_head_attention",
     hint="The projections",
-    shows="rows",
 )
 def one_projection_for_queries_and_keys(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="qqv")
@@ -503,7 +497,6 @@ def one_projection_for_queries_and_keys(x, weights, num_heads, causal=False, kee
     question="Which projection belongs to the queries, and which to the keys?",
     function="multi_head_attention",
     hint="The projections",
-    shows="rows",
 )
 def query_and_key_exchanged(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="kqv")
@@ -524,7 +517,6 @@ def key_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
     question="Which of the two is compared with the queries, and which is blended?",
     function="multi_head_attention",
     hint="The projections",
-    shows="rows",
 )
 def query_and_value_exchanged(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, names="vkq")
@@ -545,7 +537,6 @@ def softmax_over_heads(x, weights, num_heads, causal=False, keep=None):
     question="Along which axis must the weights of one query sum to 1?",
     function="multi_head_attention",
     hint="Where to look",
-    shows="rows",
 )
 def softmax_over_queries(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, dim=-2)
@@ -672,7 +663,6 @@ def heads_turned(x, weights, num_heads, causal=False, keep=None):
     question="masked_fill fills where the mask is True. Which keys does your mask mark with True?",
     function="multi_head_attention",
     hint="Almost there",
-    shows="nothing",
 )
 def heads_hide_the_past(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=inverted_softmax)
@@ -961,7 +951,6 @@ def heads_hidden_maximum(x, weights, num_heads, causal=False, keep=None):
     question="What happens to a row that lies 1000 below the highest score of another row?",
     function="multi_head_attention",
     hint="Almost there",
-    shows="rows",
 )
 def heads_one_maximum(x, weights, num_heads, causal=False, keep=None):
     return _heads(x, weights, num_heads, causal, keep, soft=one_maximum_softmax)

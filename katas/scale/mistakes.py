@@ -103,7 +103,7 @@ def number_of_heads_of_four_axes(q, k):
     "divides by the square root of the size of axis 1, whatever axis that is",
     question="Which axis of q holds the entries of one query, for any number of leading axes?",
     hint="Which number",
-    shows="rows",
+    shows="nothing",
 )
 def axis_one(q, k):
     return _scores(q, k, scale=q.size(1) ** -0.5)
@@ -202,7 +202,6 @@ def divides_last(q, k):
     "takes d_k from the wrong axis",
     question="Which axis of q holds the entries of one query?",
     hint="Which number",
-    shows="rows",
 )
 def wrong_axis(q, k):
     return _scores(q, k, scale=q.size(-2) ** -0.5)
@@ -212,7 +211,6 @@ def wrong_axis(q, k):
     "divides by the length of each vector: a cosine, not a dot product",
     question="If a query becomes twice as long, should its scores stay the same?",
     hint="Which number",
-    shows="rows",
 )
 def cosine(q, k):
     return _scores(q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True), scale=1.0)
@@ -221,7 +219,7 @@ def cosine(q, k):
 @mistake(
     "swaps axes 1 and 2 of k: right only without a head axis",
     question="With a head axis in front, does axis 1 still hold the keys?",
-    shows="rows",
+    shows="nothing",
 )
 def counts_axes_from_the_front(q, k):
     return _scores(q, k, turn=lambda k: k.transpose(1, 2) if k.dim() > 2 else k.transpose(0, 1))
@@ -230,7 +228,7 @@ def counts_axes_from_the_front(q, k):
 @mistake(
     "reverses every axis of k, not only the last two",
     question="With a batch axis in front, which two axes should be swapped, and which must stay?",
-    shows="rows",
+    shows="nothing",
 )
 def reverses_all_axes(q, k):
     return _scores(q, k, turn=lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
@@ -264,7 +262,6 @@ def no_transpose(q, k):
 @mistake(
     "multiplies in the wrong order: the rows of the result are keys",
     question="Take q and k of different lengths. Does row i of the result belong to query i?",
-    shows="rows",
 )
 def keys_times_queries(q, k):
     return _scores(k, q)

@@ -37,7 +37,7 @@ def no_maximum(x, dim=-1):
     "subtracts the maximum of the whole tensor: rows far below it become 0/0",
     question="Every row needs its own shift. From which row does your maximum come?",
     hint="Scores of a thousand",
-    shows="rows",
+    shows="nothing",
 )
 def one_maximum_for_all(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.max())
@@ -67,7 +67,7 @@ def subtracts_the_minimum(x, dim=-1):
     "subtracts at least 0: rows of very negative scores become 0/0",
     question="In a row of very negative scores, which score should become 0 after the shift?",
     hint="Scores of a thousand",
-    shows="rows",
+    shows="nothing",
 )
 def maximum_clamped_at_zero(x, dim=-1):
     return _softmax(x, dim, shift=lambda x, dim: x.amax(dim, keepdim=True).clamp(min=0))
@@ -77,7 +77,7 @@ def maximum_clamped_at_zero(x, dim=-1):
     "ignores dim and always takes the last axis",
     question="Where does your function use dim?",
     hint="Which axis",
-    shows="rows",
+    shows="nothing",
 )
 def ignores_dim(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: -1)
@@ -87,7 +87,6 @@ def ignores_dim(x, dim=-1):
     "normalises over the queries instead of the keys",
     question="Along which axis must the weights of one query sum to 1?",
     hint="Which axis",
-    shows="rows",
 )
 def second_to_last_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: dim - 1 if x.dim() > 1 and dim == -1 else dim)
@@ -107,7 +106,6 @@ def always_second_to_last_axis(x, dim=-1):
     "normalises over the first axis",
     question="With one sequence in the batch, how many numbers are normalised together?",
     hint="Which axis",
-    shows="rows",
 )
 def first_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: 0)
@@ -117,7 +115,7 @@ def first_axis(x, dim=-1):
     "always takes axis 1: right for a matrix, but with four axes it holds the heads",
     question="With a head axis in front, does your axis still hold the keys?",
     hint="Which axis",
-    shows="rows",
+    shows="nothing",
 )
 def axis_one(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: min(1, x.dim() - 1))
@@ -147,7 +145,7 @@ def axis_one_by_default(x, dim=-1):
     "leaves dim to PyTorch's old default: axis 0 for one or three axes, else axis 1",
     question="Which axis does softmax take without dim, and does it depend on the number of axes?",
     hint="Which axis",
-    shows="rows",
+    shows="nothing",
 )
 def old_default_axis(x, dim=-1):
     return _softmax(x, dim, axis=lambda x, dim: 0 if x.dim() in (1, 3) else 1)
@@ -234,7 +232,6 @@ def no_exponential(x, dim=-1):
     "normalises over a new axis of length one: every weight is 1",
     question="If you normalise one number by itself, what do you always get?",
     hint="Which axis",
-    shows="rows",
 )
 def axis_of_length_one(x, dim=-1):
     return _softmax(x, dim, share=lambda e, dim: e / e)

@@ -131,8 +131,8 @@ def mistakes_in(module: ModuleType) -> list[Mistake]:
 
 def entries_in(module: ModuleType) -> list[tuple[Mistake, Callable[..., Any]]]:
     """The entries of a loaded mistakes.py with their functions, in order."""
-    found = ((getattr(value, ATTRIBUTE, None), value) for value in vars(module).values())
-    return [(entry, value) for entry, value in found if isinstance(entry, Mistake)]
+    entries = ((getattr(value, ATTRIBUTE, None), value) for value in vars(module).values())
+    return [(entry, value) for entry, value in entries if isinstance(entry, Mistake)]
 
 
 # What formula was asked for, while somebody listens instead of computing.
@@ -156,34 +156,34 @@ def formula(function: Function) -> Function:
 
     @functools.wraps(function)
     def called(*args: Any, **parts: Any) -> Any:
-        heard = _heard.get()
-        if heard is None:
+        changes = _heard.get()
+        if changes is None:
             return function(*args, **parts)
-        heard.append(Change(function, args, parts))
-        return heard
+        changes.append(Change(function, args, parts))
+        return changes
 
     return called  # type: ignore[return-value]
 
 
 def change(function: Callable[..., Any], args: tuple[Any, ...]) -> Change | None:
     """How a mistake changes its formula for these arguments; None if it does something else too."""
-    heard: list[Change] = []
-    token = _heard.set(heard)
+    changes: list[Change] = []
+    token = _heard.set(changes)
     try:
         returned = function(*args)
     except Exception:  # noqa: BLE001 - it did something with what the formula gave
         return None
     finally:
         _heard.reset(token)
-    if returned is not heard or len(heard) != 1 or len(heard[0].args) != len(args):
+    if returned is not changes or len(changes) != 1 or len(changes[0].args) != len(args):
         return None
-    made = heard[0]
+    single_change = changes[0]
     moved = {
         f"argument {number}": new
-        for number, (old, new) in enumerate(zip(args, made.args, strict=True))
+        for number, (old, new) in enumerate(zip(args, single_change.args, strict=True))
         if old is not new
     }
-    return Change(made.formula, made.args, {**made.parts, **moved})
+    return Change(single_change.formula, single_change.args, {**single_change.parts, **moved})
 
 
 _signature = functools.lru_cache(1024)(inspect.signature)
@@ -196,14 +196,14 @@ def together(*functions: Callable[..., Any]) -> Callable[..., Any]:
         merged: dict[str, Any] = {}
         right = None
         for function in functions:
-            made = change(function, args)
-            if made is None or merged.keys() & made.parts.keys():
+            single_change = change(function, args)
+            if single_change is None or merged.keys() & single_change.parts.keys():
                 raise TypeError("these cannot be made at once")
-            merged |= made.parts
-            right = made.formula
+            merged |= single_change.parts
+            right = single_change.formula
         assert right is not None
-        given = [merged.pop(f"argument {number}", old) for number, old in enumerate(args)]
-        return right(*given, **merged)
+        arguments = [merged.pop(f"argument {number}", old) for number, old in enumerate(args)]
+        return right(*arguments, **merged)
 
     all_at_once.__signature__ = _signature(functions[0])  # type: ignore[attr-defined]
     return all_at_once
@@ -227,11 +227,12 @@ def source_of_both(kata: Kata, first: Mistake, second: Mistake) -> str:
     It is put together from the text of the two, which have to be a single call of one formula.
     """
     tree = ast.parse(kata.mistakes.read_text(encoding="utf-8"))
-    found = {
+    functions = {
         node.name.replace("_", "-"): node for node in tree.body if isinstance(node, ast.FunctionDef)
     }
-    helpers, one, other = _helpers(tree, kata.pack.shared), found[first.id], found[second.id]
-    end, tail = one.body[-1], other.body[-1]
+    helpers = _helpers(tree, kata.pack.shared)
+    first_node, second_node = functions[first.id], functions[second.id]
+    end, tail = first_node.body[-1], second_node.body[-1]
     if not isinstance(end, ast.Return) or not isinstance(tail, ast.Return):
         return ""
     call, more = end.value, tail.value
@@ -239,18 +240,21 @@ def source_of_both(kata: Kata, first: Mistake, second: Mistake) -> str:
         return ""
     if ast.dump(call.func) != ast.dump(more.func) or len(call.args) != len(more.args):
         return ""
-    names = [argument.arg for argument in one.args.args]
-    for place, (mine, theirs) in enumerate(zip(call.args, more.args, strict=True)):
-        plain = [isinstance(a, ast.Name) and a.id == names[place] for a in (mine, theirs)]
+    names = [argument.arg for argument in first_node.args.args]
+    for place, (argument, second_argument) in enumerate(zip(call.args, more.args, strict=True)):
+        plain = [
+            isinstance(a, ast.Name) and a.id == names[place] for a in (argument, second_argument)
+        ]
         if not any(plain):
             return ""
-        call.args[place] = theirs if plain[0] else mine
+        call.args[place] = second_argument if plain[0] else argument
     if {part.arg for part in call.keywords} & {part.arg for part in more.keywords}:
         return ""
     call.keywords += more.keywords
-    one.body = [*one.body[:-1], *other.body[:-1], end]
-    one.decorator_list, one.name = [], first.function or kata.functions[0]
-    return _file(kata, [*helpers, one])
+    first_node.body = [*first_node.body[:-1], *second_node.body[:-1], end]
+    first_node.decorator_list = []
+    first_node.name = first.function or kata.functions[0]
+    return _file(kata, [*helpers, first_node])
 
 
 def _helpers(tree: ast.Module, shared: Path) -> list[ast.stmt]:

@@ -56,7 +56,7 @@ def worker(
 ) -> None:
     """Judge for the scheduler at ADDRESS until it goes.
 
-    Tries first whether this machine judges with all locks.
+    Tries first whether this machine judges with all sandbox restrictions.
     """
     from attention_katas.service import cluster, machine
 

@@ -1,4 +1,4 @@
-"""`kata daemon`: what is left behind so that the next run is fast."""
+"""`kata daemon`: the background process that makes the next run fast."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from attention_katas.cli.shared import Group, say, screen
 def daemon() -> None:
     """The process in the background that makes `kata run` fast.
 
-    The first `kata run` leaves it behind, with PyTorch loaded; later ones ask it, and take a
-    fraction of the time. It serves you alone, through a private socket, and ends by itself after
-    15 minutes without work. --cold or KATA_COLD=1 does without; CI never starts one.
+    The first `kata run` starts it, and it keeps PyTorch loaded: later runs take a fraction of the
+    time. It serves you alone, through a private socket, and ends by itself after
+    15 minutes without work. `kata run --cold` and KATA_COLD=1 do not use it; CI never starts one.
     """
 
 
 @daemon.command()
 def status() -> None:
-    """Whether a daemon runs, since when, and what it takes."""
+    """Say whether a daemon runs, since when, and how much memory it uses."""
     from attention_katas.service.daemon import control
     from attention_katas.service.daemon.address import address
 
@@ -29,18 +29,18 @@ def status() -> None:
     report = control.status(where) if where else None
     if where is None or report is None:
         out.line("No daemon is running.", "bold")
-        next_run = "The next kata run leaves one behind."
-        out.line(f"None is used here: {why_not}." if why_not else next_run)
+        next_run = "The next kata run starts one."
+        out.line(f"This machine uses no daemon: {why_not}." if why_not else next_run)
         return
     since = datetime.fromtimestamp(report.started).strftime("%H:%M:%S")
-    verdicts = "1 verdict" if report.judged == 1 else f"{report.judged} verdicts"
-    warming = "" if report.warm else ", and warming up"
-    out.line(f"The daemon is running, since {since}{warming}.", "bold")
+    submissions = "1 submission" if report.judged == 1 else f"{report.judged} submissions"
+    start = "" if report.warm else ", and still starting"
+    out.line(f"The daemon is running, since {since}{start}.", "bold")
     out.field("process", str(report.pid), indent=2, width=10)
-    out.field("made", verdicts, indent=2, width=10)
+    out.field("judged", submissions, indent=2, width=10)
     if report.memory_mb:
         out.field("memory", f"{report.memory_mb:.0f} MB", indent=2, width=10)
-    more = sum(control.status(each) is not None for each in where.all()) - 1
+    more = sum(control.status(address) is not None for address in where.all()) - 1
     if more:
         out.field("more", f"{more}, for other versions or environments", indent=2, width=10)
     seconds = report.idle_seconds_left
@@ -55,7 +55,7 @@ def status() -> None:
 
 @daemon.command()
 def stop() -> None:
-    """End the daemon. The next `kata run` leaves a new one behind."""
+    """End the daemon. The next `kata run` starts a new one."""
     from attention_katas.service.daemon import control
     from attention_katas.service.daemon.address import address
 

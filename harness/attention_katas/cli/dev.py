@@ -28,7 +28,7 @@ def dev() -> None:
 @click.argument("name")
 @katas_option
 def new(name: str) -> None:
-    """Make the folder of a new kata, with all files that `kata dev check` asks for."""
+    """Make the folder of a new kata, with all its files."""
     from attention_katas.dev.new import new_kata
 
     out = screen()
@@ -48,7 +48,9 @@ def new(name: str) -> None:
 @katas_option
 @click.pass_context
 def check(ctx: click.Context, names: tuple[str, ...]) -> None:
-    """Check the katas themselves: references pass, mistakes fail, stubs are not started."""
+    """Check katas: references pass, mistakes fail.
+
+    Stubs have to be "not started"."""
     from attention_katas.dev.check import check_kata, content_problems
     from attention_katas.service.local import open_judge
 

@@ -11,7 +11,7 @@ from attention_katas.cli.shared import katas_option, load, screen, waiting
 @katas_option
 @click.pass_context
 def doctor(ctx: click.Context) -> None:
-    """Can this installation judge, and which sandbox restrictions hold?"""
+    """Check this installation and its sandbox restrictions."""
     from attention_katas import doctor as examination
 
     out = screen()

@@ -152,7 +152,7 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     help="For all checks of a kata together.",
 )
 @click.option(
-    "--allow-weak-sandbox", "weak", is_flag=True, help="Go on where locks of the system lack."
+    "--allow-weak-sandbox", "weak", is_flag=True, help="Grade with the restrictions that hold."
 )
 @katas_option
 @click.pass_context
@@ -180,8 +180,8 @@ def submissions(
 
     `kata grade report` shows how the class did.
 
-    Exit code: 0 graded, whatever the grades; 1 below --fail-under; 2 asked for something
-    impossible; 3 something could not be graded, which is our fault and costs nobody a point.
+    Exit code: 0 graded, whatever the grades; 1 below --fail-under; 2 the command is
+    wrong; 3 something could not be graded, which is our fault and costs nobody a point.
     """
     from attention_katas.grading import run
     from attention_katas.grading.collect import ONE, collect
@@ -208,8 +208,8 @@ def submissions(
         writer.write([target for target in documents if not target.on_screen])
         summary = run.summary_of(results)
         if not quiet:
-            one = redacted(results[0], feedback) if collected.layout == ONE else None
-            _show(katas, one, summary, writer.written, documents)
+            result = redacted(results[0], feedback) if collected.layout == ONE else None
+            _show(katas, result, summary, writer.written, documents)
         writer.write([target for target in documents if target.on_screen])
     for note in about.notes:
         say(note)
@@ -296,21 +296,21 @@ def _assignment(
     from attention_katas.grading import entries
     from attention_katas.grading.run import Assignment
 
-    chosen: list[Kata] = list(dict.fromkeys(katas[name] for name in names)) or katas.ready
-    for kata in chosen:
+    subjects: list[Kata] = list(dict.fromkeys(katas[name] for name in names)) or katas.ready
+    for kata in subjects:
         if not kata.ready:
             raise KataError(f"{kata.name} is {kata.waits_for}", "kata list")
-    worth = {kata.name: kata.points for kata in chosen}
+    worth = {kata.name: kata.points for kata in subjects}
     for name, number in points.items():
         if katas[name].name not in worth:
             raise KataError(f"{name} is not graded here", f"--only {name}")
         worth[katas[name].name] = number
     secret = entries.secret_from(seed_file, os.environ)
     if secret is None:
-        remembered = ledger.remembered("secret")
-        secret = remembered.encode() if remembered else entries.fresh_secret()
+        text = ledger.remembered("secret")
+        secret = text.encode() if text else entries.fresh_secret()
         ledger.remember("secret", secret.decode())
-    return Assignment(title, chosen, worth, secret, seconds)
+    return Assignment(title, subjects, worth, secret, seconds)
 
 
 def _judge(

@@ -29,14 +29,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", required=False, shell_complete=complete_names)
-@click.option("--level", type=click.IntRange(1), help="This rung, instead of the next one.")
+@click.option("--level", type=click.IntRange(1), help="This hint, instead of the next one.")
 @katas_option
 def hint(name: str | None, level: int | None) -> None:
     """The next hint for the next kata, or for NAME.
 
-    Each kata has a few, from where to look to almost there; --level shows a certain one.
+    The hints go from "Where to look" to "Almost there"; --level shows a certain one.
     """
-
     katas, out = load(), screen()
     kata = ready(katas[name or next_name(katas)])
     hints = kata.hints()
@@ -52,8 +51,8 @@ def hint(name: str | None, level: int | None) -> None:
             progress.set_hint_level(kata.name, max(level, previous))
     steps = [f"kata run {kata.name}"]
     if level < len(hints):
-        recorded = progress is not None and level > previous
-        steps.append(f"kata hint {kata.name}" + ("" if recorded else f" --level {level + 1}"))
+        is_recorded = progress is not None and level > previous
+        steps.append(f"kata hint {kata.name}" + ("" if is_recorded else f" --level {level + 1}"))
     out.next_step("\n".join(steps))
 
 

@@ -57,10 +57,10 @@ def _close_when_ended(redirects: list[RedirectFile]) -> None:
 def lab(
     port: int | None, no_browser: bool, export: Path | None, poll: bool, no_judge: bool, spawn: bool
 ) -> None:
-    """Grab attention and move it: a page computed by your own functions.
+    """Open pictures that your own functions compute.
 
-    Every number on it comes from your files, read again at every save. It serves this machine
-    alone; Ctrl-C ends it. With --export DIR it writes lab.html instead, which needs no server.
+    Every number on the page comes from your files, read again at every save. It serves this machine
+    only; Ctrl-C ends it. With --export DIR it writes lab.html instead, which needs no server.
     """
     if export is not None:
         from attention_katas.lab.export import write
@@ -78,7 +78,7 @@ def lab(
     except OSError as error:
         if port is not None:
             raise KataError(
-                f"port {port} cannot be had: {error.strerror}", "kata lab --port 0"
+                f"port {port} is not available: {error.strerror}", "kata lab --port 0"
             ) from None
         listening = server.listen(0)
     # A judge in this process (where there is no daemon) has pytest catch what is printed.

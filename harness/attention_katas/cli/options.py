@@ -30,7 +30,7 @@ def device_option(command: Command) -> Command:
 
 def cold_option(command: Command) -> Command:
     return click.option(
-        "--cold", is_flag=True, help="Judge without the daemon, the process that is kept warm."
+        "--cold", is_flag=True, help="Judge without the daemon, the background process."
     )(command)
 
 

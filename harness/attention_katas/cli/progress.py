@@ -22,6 +22,7 @@ def progress() -> None:
             first = f", first passed {state.first_pass}" if state.first_pass else ""
             tries = "1 attempt" if state.attempts == 1 else f"{state.attempts} attempts"
             out.line(f"{kata.name}: {tries}{first}", "dim", indent=2)
-    out.line()
+    if any(state.attempts for state in states.values()):
+        out.line()
     all_done = all(state.name == DONE for state in states.values())
     out.next_step("kata checkpoint" if all_done else "kata run")

@@ -40,12 +40,12 @@ class KataFile:
 
     kata: what it is judged by.
     path: where it is.
-    shown: its name in messages.
+    label: its name in messages.
     """
 
     kata: Kata
     path: Path
-    shown: str
+    label: str
 
 
 @click.command()
@@ -70,10 +70,15 @@ class KataFile:
     help="Judge this file instead of your workspace's; nothing is recorded.",
 )
 @click.option(
-    "--strict", is_flag=True, help="For code of strangers: refuse unless every lock holds."
+    "--strict",
+    is_flag=True,
+    help="For code of strangers: refuse unless every sandbox restriction holds.",
 )
 @click.option(
-    "--allow-weak-sandbox", "weak", is_flag=True, help="With --strict: go on with what there is."
+    "--allow-weak-sandbox",
+    "weak",
+    is_flag=True,
+    help="With --strict: judge with the restrictions that hold.",
 )
 @cold_option
 @click.option("--spawn", is_flag=True, hidden=True, help="As on systems that cannot fork.")
@@ -94,8 +99,8 @@ def run(
 ) -> None:
     """Judge your code: the next kata, or those named.
 
-    Exit code: 0 passed, 1 judged and not passed, 2 asked for something impossible, 3 could not
-    grade (a fault of ours, not of your code).
+    Exit code: 0 passed, 1 judged and not passed, 2 the command is wrong, 3 could not grade (a
+    fault of this program, not of your code).
     """
     katas = load()
     space = None
@@ -131,8 +136,8 @@ def run(
     )
     _print(verdicts, form, katas, space, str(file or ""))
     if strict and form == SCREEN:
-        held = next((verdict.restrictions for verdict in verdicts if verdict.restrictions), [])
-        screen().line(f"restrictions: {', '.join(held) or 'none'}", "dim", indent=2)
+        active = next((verdict.restrictions for verdict in verdicts if verdict.restrictions), [])
+        screen().line(f"sandbox restrictions: {', '.join(active) or 'none'}", "dim", indent=2)
     ctx.exit(v.exit_code(verdicts))
 
 
@@ -161,7 +166,7 @@ def judge(
     """Judge and record, with a sign of life."""
     from attention_katas.service import open_service, verdict_of
 
-    readings = [read_submission(katas, file.kata, file.path, file.shown) for file in files]
+    readings = [read_submission(katas, file.kata, file.path, file.label) for file in files]
     progress = progress_of(space, katas) if space else None
     service = open_service(
         katas,
@@ -188,22 +193,22 @@ def judge(
     if progress is not None:
         tell_notice(progress)
     if space is not None:
-        _tell_of_locks(space, verdicts)
+        _report_restrictions(space, verdicts)
     return verdicts
 
 
-def _tell_of_locks(space: Workspace, verdicts: list[v.Verdict]) -> None:
-    """Say once in a workspace which locks this system lacks; for one's own code that is enough."""
+def _report_restrictions(space: Workspace, verdicts: list[v.Verdict]) -> None:
+    """Say once in a workspace which sandbox restrictions this system lacks."""
     from attention_katas.sandbox import restrictions
 
     judged = next((verdict for verdict in verdicts if verdict.restrictions), None)
     lacking = "\n".join(restrictions.missing(judged.restrictions)) if judged else ""
-    note = space.private / "missing-locks.txt"
+    note = space.private / "missing-restrictions.txt"
     with contextlib.suppress(OSError):
         if lacking and (not note.exists() or note.read_text(encoding="utf-8") != lacking):
             note.write_text(lacking, encoding="utf-8")
             say(
-                f"not locked in as on Linux; this system lacks: {', '.join(lacking.splitlines())}. "
+                f"this system lacks sandbox restrictions: {', '.join(lacking.splitlines())}. "
                 "Judge only code that you would run anyway.",
                 "kata doctor",
             )

@@ -55,13 +55,16 @@ class Group(click.Group):
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise  # a closed pipe is the reader's choice; click ends quietly
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-                say(f"this could not be written: {error.strerror}", "make room, then once more")
+                say(
+                    f"this could not be written: {error.strerror}",
+                    "free some space, then run the command again",
+                )
                 ctx.exit(OUR_FAULT)
             if "KATA_TRACEBACK" in os.environ:
                 raise
             say(
                 f"a fault of this program: {type(error).__name__}: {error}",
-                "again with KATA_TRACEBACK=1 set, to see where; then please report it",
+                "set KATA_TRACEBACK=1 and run the command again to see where; please report it",
             )
             ctx.exit(OUR_FAULT)
 

@@ -44,8 +44,8 @@ def watch(
 ) -> None:
     """Judge after every save: the next kata, or NAME.
 
-    Save another kata's file to go there. The keys that do something are shown below. With --plain
-    (taken where there is no terminal) you type a letter and Enter; ? and Enter lists them. q or
+    Save the file of another kata to go to it. The last line shows the keys. With --plain (the
+    default without a terminal) you type a letter and Enter; ? and Enter lists the letters. q or
     Ctrl-C ends it.
     """
     katas, space = load(), workspace.find()

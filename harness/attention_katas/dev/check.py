@@ -20,7 +20,7 @@ from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.kata import PLANNED
 from attention_katas.packs.submission import Submission, parse, still_stub, submission
 from attention_katas.verdict import data as v
-from attention_katas.verdict import words
+from attention_katas.verdict import reasons, words
 
 if TYPE_CHECKING:
     from attention_katas.judge.judge import Judge
@@ -155,11 +155,10 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
     first = verdict.first_failure
     if first is None:
         return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {words.verdict(verdict)}"]
-    if first.rung == "nothing banned":
+    if isinstance(first.reason, reasons.Banned):
         return [f"the mistake {entry.id!r} calls a built-in that the kata bans"]
-    asks = entry.question.rstrip().endswith("?") or entry.kind == mistakes.CONVENTION
-    if not entry.title or not entry.question or not asks:
-        return [f"the mistake {entry.id!r} has no title, or its `question` is no question"]
+    if not entry.title or not entry.question:
+        return [f"the mistake {entry.id!r} has no title or no question"]
     return []
 
 
@@ -222,9 +221,9 @@ def name_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
     diagnoses = [d for d in verdict.diagnoses if d.kind != v.EARLIER_WORK]
     if len(diagnoses) == 1 and [cause.id for cause in diagnoses[0].causes] == [name]:
         return []
-    undecided = [each for d in diagnoses for each in d.undecided]
-    if undecided:
-        rest = ", ".join(each for each in undecided if each != name)
+    candidates = [id for d in diagnoses for id in d.undecided]
+    if candidates:
+        rest = ", ".join(id for id in candidates if id != name)
         return [
             f"no question tells {entry.id!r} from {rest}; "
             "add a probe that does to probes.py, or declare one like the other"

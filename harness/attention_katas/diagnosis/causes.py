@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Mapping
 from types import ModuleType
 
 from attention_katas.diagnosis import diagnose
 from attention_katas.diagnosis.failed_run import KnownMistakes, failed_run_of
 from attention_katas.judge.fixtures import RunContext
-from attention_katas.judge.modules import load_module
+from attention_katas.judge.modules import load_file_of
 from attention_katas.packs.catalog import Kata
 from attention_katas.verdict import data as v
+from attention_katas.verdict.unjudged import Unjudged
 
 
 class FindCauses:
@@ -34,8 +36,12 @@ class FindCauses:
             return [diagnose.fault_of("", error)]
 
     def expect(self, kata: Kata) -> None:
-        """Load what is needed for runs of this kata."""
-        self.known(kata)
+        """Load what is needed for runs of this kata.
+
+        A file that does not load is reported in the place of each diagnosis.
+        """
+        with contextlib.suppress(Unjudged):
+            self.known(kata)
 
     def known(self, kata: Kata, modules: Collection[str] = ()) -> KnownMistakes:
         """What is known of a kata.
@@ -56,9 +62,11 @@ def _load(kata: Kata) -> KnownMistakes:
     probes = kata.folder / "probes.py"
     return KnownMistakes(
         kata=kata,
-        reference=load_module(kata.reference),
-        mistakes=load_module(kata.mistakes) if kata.mistakes.exists() else ModuleType("none"),
-        probes=load_module(probes) if probes.exists() else None,
+        reference=load_file_of(kata, kata.reference),
+        mistakes=(
+            load_file_of(kata, kata.mistakes) if kata.mistakes.exists() else ModuleType("none")
+        ),
+        probes=load_file_of(kata, probes) if probes.exists() else None,
         references={},
         functions={},
     )

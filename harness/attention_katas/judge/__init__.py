@@ -1,1 +1,1 @@
-"""The judge: runs the hidden tests against sandbox workers and writes the verdict."""
+"""The judge: runs the hidden tests against a sandbox worker and writes the verdict."""

@@ -131,7 +131,7 @@ def record_path() -> Path:
         folder = Path(cache) if cache else Path.home() / ".cache"
     except RuntimeError:  # a user without a home, as in containers: it is tried again each time
         folder = Path(os.devnull)
-    return folder / "attention-katas" / "canaries.json"
+    return folder / "attention-katas" / "ban-checks.json"
 
 
 def check_once(workers: Workers, bans: tuple[Family, ...], record: Path) -> None:

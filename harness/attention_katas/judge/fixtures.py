@@ -36,7 +36,6 @@ class RunContext:
     take, give_back: a sandbox worker of the judge's, and back.
     hung: functions that ran into their time limit.
     wrong: functions whose values are wrong.
-    locks: restrictions that hold the workers.
     audit: odd things that the code did.
     recorded_calls: the calls of each check, in order.
     failed: the calls with which checks failed.
@@ -52,7 +51,6 @@ class RunContext:
     give_back: Callable[[Worker], None]
     hung: set[str] = field(default_factory=set)
     wrong: set[str] = field(default_factory=set)
-    locks: list[str] = field(default_factory=list)
     audit: list[str] = field(default_factory=list)
     recorded_calls: list[list[Call]] = field(default_factory=list)
     failed: list[Call] = field(default_factory=list)
@@ -121,7 +119,6 @@ class HiddenTests:
         """The learner's functions, in a sandbox worker of this check's own."""
         current = self.current()
         worker = current.take(current.submission)
-        current.locks = worker.restrictions
         self.conversation = RemoteSolution(
             current.submission,
             current.reference,

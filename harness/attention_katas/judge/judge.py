@@ -16,7 +16,7 @@ from attention_katas.errors import CouldNotGrade
 from attention_katas.judge import ban_check, failures
 from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.fixtures import HiddenTests, RunContext, title
-from attention_katas.judge.modules import load_module
+from attention_katas.judge.modules import References
 from attention_katas.judge.proxy import RemoteSolution
 from attention_katas.judge.pytest_session import Session
 from attention_katas.packs.catalog import Kata
@@ -87,7 +87,7 @@ class Judge:
         self.device = device or Device("cpu")
         self._hidden_tests = HiddenTests()
         self._session = Session([kata.tests for kata in katas], self._hidden_tests)
-        self._references = {kata.name: load_module(kata.reference) for kata in katas}
+        self._references = References(katas)
         self._diagnose = diagnose
         self._worker: Worker | None = None
         self._cancelled = False
@@ -115,6 +115,7 @@ class Judge:
         verdict.device = self.device.name
         verdict.seed = secrets.randbelow(1_000_000) if seed is None else seed
         try:
+            self._check_content(submission.kata)
             self.check_bans(submission.kata.banned)
             self._judge_twice_if_killed(submission, verdict, until_failure, false_alarms)
         except CouldNotGrade as error:
@@ -149,10 +150,26 @@ class Judge:
         self._bans_checked.add(bans)
 
     def checks_of(self, kata: Kata) -> list[pytest.Function]:
-        return self._session.items_of(kata.tests)
+        """The checks of a kata. Raises Unjudged when its hidden tests cannot be collected."""
+        return self._session.items_of(kata)
+
+    def is_broken(self, kata: Kata) -> bool:
+        """A file of the kata does not load, so that every verdict is `could not grade`."""
+        try:
+            self._check_content(kata)
+        except Unjudged:
+            return True
+        return False
+
+    def _check_content(self, kata: Kata) -> None:
+        """Raises Unjudged when the hidden tests or the reference of a kata do not load."""
+        self._references.of(kata)
+        self.checks_of(kata)
 
     def dry_run(self, submission: Submission, most: int | None = None) -> Iterator[None]:
         """Warm up with the first `most` checks of a submission, in small steps."""
+        if self.is_broken(submission.kata):
+            return
         items, _ = self._begin(submission, 0)
         for item in items[:most]:
             yield
@@ -194,7 +211,7 @@ class Judge:
         worker = self._take(submission)
         verdict.restrictions = worker.restrictions
         remote = RemoteSolution(
-            submission, self._references[submission.kata.name], worker, self.device.name, set()
+            submission, self._references.of(submission.kata), worker, self.device.name, set()
         )
         try:
             problem = _wrong_definition(submission, remote.load())
@@ -251,7 +268,7 @@ class Judge:
         """The checks of a submission, and the context in which they run."""
         self._hidden_tests.round = run = RunContext(
             submission=submission,
-            reference=self._references[submission.kata.name],
+            reference=self._references.of(submission.kata),
             device=self.device,
             seed=seed,
             take=self._take,

@@ -193,8 +193,9 @@ class RemoteSolution:
     ) -> list[torch.Tensor | None]:
         """The gradients that the learner's backward pass sends to the inputs of call `number`.
 
-        upstreams: the gradient at each tensor of the answer, in its shape, or None; each gradient
-            that comes back has the shape of its input.
+        upstreams: the gradient at each tensor of the answer, of the same shape, or None.
+
+        Each gradient that comes back has the shape of its input.
         """
         tensors: wire.Tensors = {}
         call.upstreams = [None if g is None else g.detach().clone() for g in upstreams]
@@ -432,7 +433,7 @@ def copied(value: Any) -> Any:
 
 
 def copy_of(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy without history, with the shape and the strides of the original."""
+    """A copy without history, of the same shape and with the strides of the original."""
     copy = torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype)
     return copy.copy_(tensor.detach())
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ from attention_katas.errors import CouldNotGrade
 from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.fixtures import HiddenTests
 from attention_katas.packs import shared
+from attention_katas.packs.catalog import Kata
+from attention_katas.verdict import reasons
+from attention_katas.verdict.unjudged import Unjudged
 
 HERE = Path(__file__).parent
 ARGUMENTS = (
@@ -33,6 +36,12 @@ ARGUMENTS = (
     "-p",
     "pytest_jsonreport.plugin",  # only for its options: the plugin itself is handed over below
     "--json-report-file=none",
+)
+# Statuses of a session that went through: no checks is for `items_of` to report.
+COLLECTED = (
+    pytest.ExitCode.OK,
+    pytest.ExitCode.TESTS_FAILED,  # a file could not be collected
+    pytest.ExitCode.NO_TESTS_COLLECTED,
 )
 # Plugins that the hidden tests do without. The gc passes of the unraisable-exception plugin alone
 # cost 0.3 s over torch's heap; capture asserts that the session has not ended.
@@ -73,17 +82,29 @@ class Collection:
         return True
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
-        """Let `from shared.NAME import ...` in hidden tests mean the folder of their pack."""
-        with shared.importable(collector.path):
-            return (yield)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Let `from shared.NAME import ...` in hidden tests mean the folder of their pack.
+
+        A file that ends the interpreter while it is imported must not end the session: pytest
+        reports every other exception by itself. The report carries the path of the file: node IDs
+        of files outside the root folder are not unique.
+        """
+        try:
+            with shared.importable(collector.path):
+                report = yield
+        except SystemExit as error:
+            report = pytest.CollectReport("", "failed", f"SystemExit: {error}", [])
+        report.nodeid = str(collector.path)
+        return report
 
 
 class Session:
     """The collected checks of some katas.
 
-    Raises CouldNotGrade when pytest cannot be configured, a file cannot be collected or there are
-    no tests.
+    A file that cannot be collected concerns only its kata: see `items_of`. Raises CouldNotGrade
+    when pytest itself cannot be started.
     """
 
     def __init__(self, files: Sequence[Path], hidden_tests: HiddenTests) -> None:
@@ -93,20 +114,25 @@ class Session:
         arguments = [*ARGUMENTS, *off, *map(str, files)]
         with _own_environment(), _quiet() as output:
             try:
-                pytest.main(arguments, plugins=[hidden_tests, collection, report])
+                status = pytest.main(arguments, plugins=[hidden_tests, collection, report])
             except (Exception, SystemExit, pytest.exit.Exception) as error:
                 raise CouldNotGrade(f"the hidden tests cannot be collected: {error}") from error
-        self.items = collection.items
-        reason = _collection_error(report.report)
-        if reason or not self.items:
-            reason = reason or output.getvalue().strip()[-300:] or "there are none"
+        if status not in COLLECTED:
+            reason = output.getvalue().strip()[-300:]
             raise CouldNotGrade(f"the hidden tests cannot be collected: {reason}")
+        self.items = collection.items
+        self._errors = _collection_errors(report.report)
 
-    def items_of(self, file: Path) -> list[pytest.Function]:
-        """The checks of one kata, in order. Raises CouldNotGrade when there are none."""
+    def items_of(self, kata: Kata) -> list[pytest.Function]:
+        """The checks of one kata, in order.
+
+        Raises Unjudged when its file could not be collected, or holds no checks.
+        """
+        file = kata.tests
         items = [item for item in self.items if item.path == file]
-        if not items:
-            raise CouldNotGrade(f"no hidden tests were collected from {file}")
+        error = self._errors.get(file) or ("" if items else "it holds no tests")
+        if error:
+            raise Unjudged(reasons.PackFileBroken(kata.pack.name, str(file), error))
         return [item for item in items if isinstance(item, pytest.Function)]
 
     def run(
@@ -132,13 +158,15 @@ class Session:
         return result
 
 
-def _collection_error(report: dict[str, Any] | None) -> str:
-    """The last line of the first error in the report's `collectors`, or ""."""
+def _collection_errors(report: dict[str, Any] | None) -> dict[Path, str]:
+    """The last line of each error in the report's `collectors`, by file."""
+    errors = {}
     for collector in (report or {}).get("collectors", []):
         if collector["outcome"] == "failed":
             lines = str(collector.get("longrepr", "")).strip().splitlines()
-            return lines[-1].removeprefix("E").strip() if lines else str(collector["nodeid"])
-    return ""
+            message = lines[-1].removeprefix("E").strip() if lines else "it cannot be collected"
+            errors[Path(collector["nodeid"])] = message[:300]
+    return errors
 
 
 @contextlib.contextmanager

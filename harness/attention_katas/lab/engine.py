@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attention_katas.errors import KataError
-from attention_katas.lab.functions import LiveFunctions
+from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels import Answer
 from attention_katas.lab.panels.params import Unclear
 
@@ -21,7 +21,7 @@ Reply = Callable[[dict[str, Any]], None]
 class Engine:
     """One thread, with learner's functions of its own, for some of the panels."""
 
-    def __init__(self, name: str, live: LiveFunctions, panels: dict[str, Answer]) -> None:
+    def __init__(self, name: str, live: LearnerFunctions, panels: dict[str, Answer]) -> None:
         self.panels = panels
         self._live = live
         self._waiting: dict[tuple[object, str], tuple[dict[str, Any], Reply]] = {}
@@ -77,7 +77,7 @@ def numbered(number: object) -> bool:
 
 
 def answer(
-    live: LiveFunctions, panels: dict[str, Answer], request: dict[str, Any]
+    live: LearnerFunctions, panels: dict[str, Answer], request: dict[str, Any]
 ) -> dict[str, Any]:
     """The answer to one request; in words, when it cannot be answered."""
     panel, question, number = request.get("panel"), request.get("ask", {}), request.get("id")

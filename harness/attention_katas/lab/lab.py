@@ -11,9 +11,10 @@ import torch
 
 from attention_katas.lab import examples
 from attention_katas.lab.engine import Engine, numbered
-from attention_katas.lab.functions import LiveFunctions, Processes
+from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.judging import Judging
 from attention_katas.lab.panels import Panel, panels_of
+from attention_katas.lab.processes import Processes
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import read_submission
 from attention_katas.packs.progress import Progress
@@ -53,7 +54,7 @@ class Lab:
         self._engines = [
             Engine(
                 name,
-                LiveFunctions(catalog, space, self._processes),
+                LearnerFunctions(catalog, space, self._processes),
                 {panel.name: panel.answer for panel in self.panels if panel.slow == slow},
             )
             for name, slow in (("dragging", False), ("measuring", True))

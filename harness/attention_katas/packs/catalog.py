@@ -184,7 +184,7 @@ class _Gathering:
 
     def _is_in(self, pack: Pack) -> bool:
         """An installed pack may be named on the command line, too."""
-        return any(other.folder.resolve() == pack.folder.resolve() for other in self.packs)
+        return any(present.folder.resolve() == pack.folder.resolve() for present in self.packs)
 
     def _check(self, pack: Pack, katas: Sequence[Kata], shipped: Pack) -> None:
         """Raises BadContent when a name of the pack is in use."""

@@ -19,16 +19,16 @@ from attention_katas.verdict import reasons, steps
 
 
 def read_submission(
-    catalog: Catalog, kata: Kata, path: Path, shown: str = ""
+    catalog: Catalog, kata: Kata, path: Path, label: str = ""
 ) -> Submission | v.Verdict:
     """The submission in `path`, or the verdict when there is nothing to judge.
 
-    shown: how to name the file to the learner.
+    label: how to name the file to the learner.
     """
-    shown = shown or str(path)
+    label = label or str(path)
     if path.is_symlink() and not path.exists():
-        return blank(kata, v.BROKEN, shown, reasons.LinkDangling(shown))
-    return attempt(kata, lambda: submission(catalog, kata, path), shown)
+        return blank(kata, v.BROKEN, label, reasons.LinkDangling(label))
+    return attempt(kata, lambda: submission(catalog, kata, path), label)
 
 
 def files_read(kata: Kata, reading: Submission | v.Verdict | None) -> set[str]:
@@ -39,22 +39,22 @@ def files_read(kata: Kata, reading: Submission | v.Verdict | None) -> set[str]:
     return {kata.file} | {f"{module}.py" for module in imported}
 
 
-def attempt(kata: Kata, read: Callable[[], Submission], shown: str) -> Submission | v.Verdict:
+def attempt(kata: Kata, read: Callable[[], Submission], label: str) -> Submission | v.Verdict:
     """The submission that `read` returns, or the verdict when there is nothing to judge."""
     try:
         candidate = read()
     except FileNotFoundError:
         reset = steps.ResetKata(kata.name)
-        return blank(kata, v.NOT_STARTED, shown, reasons.FileMissing(shown), reset)
+        return blank(kata, v.NOT_STARTED, label, reasons.FileMissing(label), reset)
     except Unreadable as problem:
-        verdict = blank(kata, v.BROKEN, shown, problem.reason)
+        verdict = blank(kata, v.BROKEN, label, problem.reason)
         if problem.line:
             verdict.raised = v.Raised("", "", [v.Frame(kata.file, problem.line, "")])
         return verdict
     except OSError as error:
-        reason = reasons.CannotBeRead(shown, error.strerror or "")
-        return blank(kata, v.BROKEN, shown, reason)
-    candidate = replace(candidate, file=shown)
+        reason = reasons.CannotBeRead(label, error.strerror or "")
+        return blank(kata, v.BROKEN, label, reason)
+    candidate = replace(candidate, file=label)
     return not_started(candidate) or candidate
 
 

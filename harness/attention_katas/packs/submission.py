@@ -197,9 +197,9 @@ def still_stub(source: str, kata: Kata) -> frozenset[str]:
     """Functions of the kata whose body is the stub's, whatever the comments and docstrings say."""
     if not kata.stub.exists():
         return frozenset()
-    stubs, mine = _bodies(kata.stub.read_text(encoding="utf-8")), _bodies(source)
+    stubs, bodies = _bodies(kata.stub.read_text(encoding="utf-8")), _bodies(source)
     return frozenset(
-        name for name in kata.functions if name in mine and mine[name] == stubs.get(name)
+        name for name in kata.functions if name in bodies and bodies[name] == stubs.get(name)
     )
 
 

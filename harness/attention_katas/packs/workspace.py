@@ -90,13 +90,13 @@ def create(root: Path, catalog: Catalog) -> tuple[Workspace, list[str], list[str
         raise KataError(f"{root} is a file, not a folder", "kata init ANOTHER_FOLDER")
     try:
         workspace.private.mkdir(parents=True, exist_ok=True)
-        written = {kata.file: workspace.write_stub(kata) for kata in catalog.ready}
+        is_new = {kata.file: workspace.write_stub(kata) for kata in catalog.ready}
     except OSError as error:
         raise KataError(
             f"{root} cannot be written: {error.strerror}", "kata init ANOTHER_FOLDER"
         ) from None
-    made = [name for name, new in written.items() if new]
-    return workspace, made, [name for name in written if name not in made]
+    new_files = [name for name, new in is_new.items() if new]
+    return workspace, new_files, [name for name in is_new if name not in new_files]
 
 
 def find(start: Path | None = None) -> Workspace:

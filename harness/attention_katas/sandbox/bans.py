@@ -3,7 +3,7 @@
 A ban sits in PyTorch's dispatcher, on every key that has a kernel for the operator, so that an
 alias, `torch.ops`, a thread, `vmap` or a switched-off Python mode all meet it. Composites that
 exist only in Python are replaced by name. This teaches "write it yourself"; it is a rule, not a
-security boundary (somebody with ctypes can go round it, and the locks still hold).
+security boundary (somebody with ctypes can go round it, and the restrictions still hold).
 
 Which built-ins these are is content of a pack (`packs.families`); the judge sends their names.
 """

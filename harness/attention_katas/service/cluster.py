@@ -109,7 +109,7 @@ class Cluster:
         """Raises KataError for settings under which code that is graded could reach the cluster."""
         if settings.weak:
             raise KataError(
-                "without all locks, code that is graded could reach the scheduler and run programs",
+                "without all sandbox restrictions, graded code could reach the scheduler",
                 "without --scheduler, or without --allow-weak-sandbox",
             )
         self._address, self._keys, self._settings = address, keys, settings
@@ -314,7 +314,7 @@ class _WorkerWatch(threading.Thread):
     def __init__(self, client: Any, report: Report) -> None:
         super().__init__(daemon=True)
         self._client, self._report = client, report
-        self._wanted = fitness()
+        self._required = fitness()
         self._over = threading.Event()
         self._fit = 0
         self._unfit: set[str] = set()
@@ -335,14 +335,14 @@ class _WorkerWatch(threading.Thread):
 
     def _look(self) -> None:
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
-        self._fit = sum(self._wanted in worker["resources"] for worker in workers.values())
+        self._fit = sum(self._required in worker["resources"] for worker in workers.values())
         for address, worker in workers.items():
-            if self._wanted not in worker["resources"] and address not in self._unfit:
+            if self._required not in worker["resources"] and address not in self._unfit:
                 self._unfit.add(address)
                 resources = ", ".join(worker["resources"])
                 has = resources or "no versions (did kata start it?)"
                 self._report(
-                    f"worker {address} is not used: it has {has}, and here is {self._wanted}",
+                    f"worker {address} is not used: it has {has}, and here is {self._required}",
                     "the same versions there, then kata grade worker",
                 )
         before, self._dry = self._dry, 0.0 if self._fit else self._dry + LOOK_SECONDS
@@ -378,7 +378,7 @@ def work(address: str, keys: Keys, workers: int, patience: float) -> None:
     """Be workers of a scheduler until a signal comes, or the scheduler goes.
 
     patience: how long to wait for it, in seconds. Raises CouldNotGrade when this machine cannot
-    judge with all locks.
+    judge with all sandbox restrictions.
     """
     _security_of_server(address, keys, "worker")
     from distributed.cli import dask_worker

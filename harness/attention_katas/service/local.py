@@ -25,8 +25,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 def hidden_paths(catalog: Catalog) -> list[Path]:
     """What a sandbox worker must not read: this package, the tests and the references."""
     root = content_root()
-    ours = [PACKAGE, root / "katas", root / "reference"]
-    return ours + [path for pack in catalog.packs for path in (pack.folder, pack.reference)]
+    paths = [PACKAGE, root / "katas", root / "reference"]
+    return paths + [path for pack in catalog.packs for path in (pack.folder, pack.reference)]
 
 
 @contextlib.contextmanager
@@ -48,15 +48,15 @@ def open_judge(
 
     # Code of the same user cannot look into this process, or dump it.
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
-    chosen = devices.choose(device)
-    hidden = hidden_paths(catalog)
-    with start_workers(hidden, device=chosen.name, spawn=spawn, limits=limits) as workers:
+    judge_device = devices.choose(device)
+    paths = hidden_paths(catalog)
+    with start_workers(paths, device=judge_device.name, spawn=spawn, limits=limits) as workers:
         workers.expect(katas[0].banned)
         from attention_katas.diagnosis.causes import FindCauses
         from attention_katas.judge.judge import Judge
 
         causes = FindCauses(catalog.modules)
-        judge = Judge(katas, workers, chosen, strict, weak, diagnose=causes)
+        judge = Judge(katas, workers, judge_device, strict, weak, diagnose=causes)
         if not gc.isenabled():  # switched off by the command while it imports
             gc.freeze()
             gc.enable()

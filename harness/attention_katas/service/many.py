@@ -96,7 +96,7 @@ def could_not_grade(task: Task, refused: messages.Refused) -> v.Verdict:
             refused.where,
             refused.name,
             refused.here,
-            refused.wanted,
+            refused.expected,
             refused.detail,
         )
     kata, file = task.submission.kata, task.submission.file

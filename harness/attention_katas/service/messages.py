@@ -93,7 +93,7 @@ class Refused(Message, frozen=True):
     where: the machine that refuses.
     name: the kata, the pack or the package that differs.
     here: what the refusing process has.
-    wanted: what the request asks for.
+    expected: what the request asks for.
     detail: what the system says.
     """
 
@@ -101,7 +101,7 @@ class Refused(Message, frozen=True):
     where: str = ""
     name: str = ""
     here: str = ""
-    wanted: str = ""
+    expected: str = ""
     detail: str = ""
 
 
@@ -172,11 +172,11 @@ def submission_of(request: Judge, catalog: Catalog) -> Submission | Refused:
         return Refused(UNKNOWN_KATA, name=request.kata)
     digest = kata.pack.digest
     if digest != request.digest:
-        return Refused(OTHER_CONTENT, name=kata.pack.name, here=digest, wanted=request.digest)
+        return Refused(OTHER_CONTENT, name=kata.pack.name, here=digest, expected=request.digest)
     versions_here = judging_versions()
-    for name, wanted in request.versions.items():
-        if versions_here.get(name) != wanted:
+    for name, expected in request.versions.items():
+        if versions_here.get(name) != expected:
             return Refused(
-                OTHER_VERSION, name=name, here=versions_here.get(name, ""), wanted=wanted
+                OTHER_VERSION, name=name, here=versions_here.get(name, ""), expected=expected
             )
     return Submission(kata, request.sources, kata.file, request.unwritten, request.absent)

@@ -200,6 +200,19 @@ class CannotJudge(Fact, frozen=True):
     text: str
 
 
+class PackFileBroken(Fact, frozen=True):
+    """The hidden tests, the reference or the mistakes of a kata do not load.
+
+    pack: the name of its pack.
+    file: the path of the file.
+    problem: the exception, or what else is wrong with the file.
+    """
+
+    pack: str
+    file: str
+    problem: str
+
+
 class CheckBroke(Fact, frozen=True):
     """A hidden test raised an exception of its own, with the reference too.
 
@@ -233,7 +246,7 @@ class WorkerRefused(Fact, frozen=True):
     where: its machine.
     name: the kata, the pack or the package that differs.
     here: what it has.
-    wanted: what it should have.
+    expected: what it should have.
     detail: what the system says.
     """
 
@@ -241,7 +254,7 @@ class WorkerRefused(Fact, frozen=True):
     where: str
     name: str = ""
     here: str = ""
-    wanted: str = ""
+    expected: str = ""
     detail: str = ""
 
 
@@ -702,6 +715,7 @@ Reason = Union[  # noqa: UP007
     CalledOff,
     JudgeFault,
     CannotJudge,
+    PackFileBroken,
     CheckBroke,
     WorkersEnded,
     WorkersLost,

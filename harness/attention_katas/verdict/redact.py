@@ -212,6 +212,7 @@ REASONS: dict[type, Callable[[Any], Any]] = _rules(
         # Texts of exceptions.
         r.JudgeFault,
         r.CannotJudge,
+        r.PackFileBroken,
         r.CheckBroke,
         r.MissingRestrictions,
         r.BanOpen,

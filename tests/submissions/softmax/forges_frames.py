@@ -1,5 +1,5 @@
 # outcome: crashed
-# says: not an answer
+# says: not a reply
 import os
 
 

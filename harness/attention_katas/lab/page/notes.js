@@ -31,7 +31,7 @@ function standing(step, hub) {
   if (step.state === "raised") return ["bad", step.returned_nothing ? "returned nothing" : `raised${elsewhere}`];
   if (step.state === "stopped") return ["bad", `was stopped${elsewhere}`];
   if (step.state === "broken") return ["bad", elsewhere ? `needs ${step.where.file}, which does not load` : "does not load"];
-  if (step.state === "shape" || step.state === "dtype") return ["bad", step.said];
+  if (step.state === "shape" || step.state === "dtype") return ["bad", step.message];
   if (step.agrees) return step.gradient === false || step.backward ? ["off", "yours; no gradient came back"] : ["good", "yours, as the reference"];
   if (step.alone) return ["after", "yours, off by what it was given"];
   const cause = blamed(hub, step);
@@ -60,15 +60,15 @@ export const provenance = (steps, hub) => h("div.chips", Object.entries(steps).m
 function failure(step) {
   const place = (file) => (step.where ? `${step.where.file}:${step.where.line}` : file);
   const typed = step.exception ? `${step.exception}: ` : "";
-  if (step.state === "broken") return { title: `${step.where?.file || step.file} does not load`, place: place(step.file), said: typed + step.said };
+  if (step.state === "broken") return { title: `${step.where?.file || step.file} does not load`, place: place(step.file), said: typed + step.message };
   if (step.state === "stopped") {
     const file = step.culprit || step.file;
-    return { title: `${file} was stopped`, place: place(file), said: `${step.function}: ${step.said}` };
+    return { title: `${file} was stopped`, place: place(file), said: `${step.function}: ${step.message}` };
   }
-  if (step.state === "shape") return { title: step.function, place: place(step.file), said: step.said };
-  if (step.state === "dtype") return { title: `${step.function} ${step.said}`, place: place(step.file), said: "" };
-  if (step.returned_nothing) return { title: step.said, place: place(step.file), said: "" };
-  return { title: `${step.function} raised`, place: place(step.file), said: typed + step.said };
+  if (step.state === "shape") return { title: step.function, place: place(step.file), said: step.message };
+  if (step.state === "dtype") return { title: `${step.function} ${step.message}`, place: place(step.file), said: "" };
+  if (step.returned_nothing) return { title: step.message, place: place(step.file), said: "" };
+  return { title: `${step.function} raised`, place: place(step.file), said: typed + step.message };
 }
 
 const ENTRIES = { weights: "weights", scores: "scores", blend: "entries of the blend", score: "scores", scale: "scaled scores", softmax: "weights" };

@@ -80,11 +80,13 @@ export function page(model, root, host = document.documentElement) {
       : [key("theirs", "the reference")]);
     const panels = hub.panels || Object.keys(PANELS).map((name) => ({ name }));
     fill(root.querySelector("nav"), panels.map(({ name, title }) => h("a", { href: `#${name}` }, title || NAMES[name])));
-    for (const { name, script } of panels) {
+    for (const { name, title, script } of panels) {
       const el = h("section", { "data-panel": name });
       main.append(el);
       // A picture that a pack brings is a module of its own.
-      if (script) import("./" + script).then((panel) => panel.default.render({ model: hub, el }));
+      if (script) import("./" + script)
+        .then((panel) => panel.default.render({ model: hub, el }))
+        .catch((error) => fill(el, h("h2", title || name), h("p.note", `This picture of a pack cannot be drawn: ${error.message}`)));
       else PANELS[name].render({ model: hub, el });
     }
     if (hub.live) {

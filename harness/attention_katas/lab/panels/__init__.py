@@ -14,12 +14,12 @@ from typing import Any
 
 from attention_katas.errors import BadContent
 from attention_katas.judge.modules import load_module
-from attention_katas.lab.functions import LiveFunctions
+from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels import cost, lookup, sentence, steps, width, wiring
 from attention_katas.packs import panels
 from attention_katas.packs.catalog import Catalog
 
-Answer = Callable[[LiveFunctions, dict[str, Any]], dict[str, Any]]
+Answer = Callable[[LearnerFunctions, dict[str, Any]], dict[str, Any]]
 
 OURS: dict[str, Answer] = {
     "lookup": lookup.answer,
@@ -60,7 +60,7 @@ def panels_of(catalog: Catalog) -> list[Panel]:
     """The pictures that the katas of a catalog show in. Raises BadContent for a broken one."""
     names, files = panels.used(catalog)
     built_in = [Panel(name, "", OURS[name], name in SLOW) for name in names]
-    return built_in + [_of_pack(each) for each in files]
+    return built_in + [_of_pack(item) for item in files]
 
 
 def _of_pack(files: panels.PanelFiles) -> Panel:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from attention_katas.lab import json_numbers
-from attention_katas.lab.functions import MEASURE_SECONDS, LiveFunctions
+from attention_katas.lab.functions import MEASURE_SECONDS, LearnerFunctions
 from attention_katas.lab.panels import params as ask
 
 WIDTH, LENGTH = 256, 192
@@ -23,7 +23,7 @@ APART = 1.2  # if the two differ by more than this factor, they are measured unt
 SCATTERED = 1.6  # if the median is this many times the best, the machine is busy
 
 
-def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LearnerFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """One point of a curve.
 
     asked: "what" is "heads" (with heads) or "length" (with n).
@@ -70,15 +70,15 @@ def matrix_mb(length: int) -> float:
 def timed(function: Callable[..., Any], inputs: tuple[Any, ...]) -> float:
     """Milliseconds of one call in this process: the best of several, without the first."""
     function(*inputs)
-    spent = []
+    durations = []
     for _ in range(LEAST):
         started = time.perf_counter()
         function(*inputs)
-        spent.append(1000 * (time.perf_counter() - started))
-    return min(spent)
+        durations.append(1000 * (time.perf_counter() - started))
+    return min(durations)
 
 
-def _heads(live: LiveFunctions, heads: int) -> dict[str, Any]:
+def _heads(live: LearnerFunctions, heads: int) -> dict[str, Any]:
     return {
         **_measure(live, "multi_head_attention", many_heads(heads), many_heads(1)),
         "heads": heads,
@@ -86,75 +86,86 @@ def _heads(live: LiveFunctions, heads: int) -> dict[str, Any]:
     }
 
 
-def _length(live: LiveFunctions, length: int) -> dict[str, Any]:
+def _length(live: LearnerFunctions, length: int) -> dict[str, Any]:
     small = one_head(LENGTHS[0] // 4)
-    found = _measure(live, "scaled_dot_product_attention", one_head(length), small)
-    return {**found, "n": length, "matrix_mb": matrix_mb(length)}
+    measurement = _measure(live, "scaled_dot_product_attention", one_head(length), small)
+    return {**measurement, "n": length, "matrix_mb": matrix_mb(length)}
 
 
 def _measure(
-    live: LiveFunctions, function: str, inputs: tuple[Any, ...], small: tuple[Any, ...]
+    live: LearnerFunctions, function: str, inputs: tuple[Any, ...], small: tuple[Any, ...]
 ) -> dict[str, Any]:
     """The best time of your code and of the reference in ms, and the peak memory of yours in MB.
 
     Both run in fresh processes of the same kind and alternate, so that other load on the machine
     affects both. small: arguments of the call that warms up a process before its memory is read.
     """
-    other = live.duplicate()
-    for each in (live, other):
-        each.renew(function)
-        each.step(function, small, seconds=MEASURE_SECONDS)
+    duplicate_functions = live.duplicate()
+    for functions in (live, duplicate_functions):
+        functions.renew(function)
+        functions.step(function, small, seconds=MEASURE_SECONDS)
     before = live.peak(function)
     step = live.step(function, inputs, seconds=MEASURE_SECONDS)
     # After one call: later calls add fragments of the allocator.
-    memory = live.peak(function) - before if step.yours is not None and before else 0
-    answered = other.step(function, inputs, seconds=MEASURE_SECONDS).yours is not None
-    mine, theirs = _alternating(
-        live if step.yours is not None else None, other if answered else None, function, inputs
+    memory = live.peak(function) - before if step.answer is not None and before else 0
+    duplicate_works = (
+        duplicate_functions.step(function, inputs, seconds=MEASURE_SECONDS).answer is not None
     )
-    if not theirs:
-        theirs = [timed(getattr(live.home(function).reference, function), inputs)]
+    own_ms, reference_ms = _alternating(
+        live if step.answer is not None else None,
+        duplicate_functions if duplicate_works else None,
+        function,
+        inputs,
+    )
+    if not reference_ms:
+        reference_ms = [timed(getattr(live.home(function).reference, function), inputs)]
     # The result is too large for the page.
-    agrees = step.yours is not None and json_numbers.near(step.yours, step.right)
+    agrees = step.answer is not None and json_numbers.near(step.answer, step.right)
     step.right = step.alone = torch.zeros(0)
-    step.yours = None if step.yours is None else step.right
+    step.answer = None if step.answer is None else step.right
     return {
-        "step": {**step.shown(), "agrees": agrees, "alone": agrees},
-        "yours_ms": min(mine, default=None),
-        "right_ms": min(theirs),
+        "step": {**step.as_json(), "agrees": agrees, "alone": agrees},
+        "yours_ms": min(own_ms, default=None),
+        "right_ms": min(reference_ms),
         "yours_mb": memory / 1e6 if memory else None,
-        "scatters": any(scatters(each) for each in (mine, theirs)),
+        "scatters": scatters(own_ms) or scatters(reference_ms),
     }
 
 
 def _alternating(
-    live: LiveFunctions | None,
-    duplicate: LiveFunctions | None,
+    live: LearnerFunctions | None,
+    duplicate: LearnerFunctions | None,
     function: str,
     inputs: tuple[Any, ...],
 ) -> tuple[list[float], list[float]]:
     """Milliseconds of both, alternating, until the best times stand or the time is over."""
-    spent: tuple[list[float], list[float]] = ([], [])
+    durations: tuple[list[float], list[float]] = ([], [])
     until = time.monotonic() + SECONDS
     for turn in range(MOST):
-        for each, list_ in zip((live, duplicate), spent, strict=True):
-            seconds = each.clock(function, inputs, MEASURE_SECONDS) if each is not None else None
+        for functions, times in zip((live, duplicate), durations, strict=True):
+            seconds = (
+                functions.clock(function, inputs, MEASURE_SECONDS)
+                if functions is not None
+                else None
+            )
             if seconds is not None:
-                list_.append(1000 * seconds)
+                times.append(1000 * seconds)
         if turn + 1 < LEAST:
             continue
-        best = [min(each) for each in spent if each]
-        stands = all(map(settled, spent)) and (not best or max(best) <= APART * min(best))
+        best = [min(times) for times in durations if times]
+        stands = all(map(settled, durations)) and (not best or max(best) <= APART * min(best))
         if stands or time.monotonic() > until:
             break
-    return spent
+    return durations
 
 
-def settled(spent: Sequence[float]) -> bool:
+def settled(durations: Sequence[float]) -> bool:
     """Whether the second half of the rounds did not improve the best time."""
-    return len(spent) < LEAST or min(spent[: len(spent) // 2]) <= SETTLED * min(spent)
+    return len(durations) < LEAST or min(durations[: len(durations) // 2]) <= SETTLED * min(
+        durations
+    )
 
 
-def scatters(spent: Sequence[float]) -> bool:
+def scatters(durations: Sequence[float]) -> bool:
     """Whether the times differ so much that the machine was busy."""
-    return len(spent) >= LEAST and statistics.median(spent) > SCATTERED * min(spent)
+    return len(durations) >= LEAST and statistics.median(durations) > SCATTERED * min(durations)

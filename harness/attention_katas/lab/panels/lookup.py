@@ -7,13 +7,14 @@ from typing import Any
 import torch
 
 from attention_katas.lab import examples, json_numbers
-from attention_katas.lab.functions import LiveFunctions, Step
+from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels import params as ask
+from attention_katas.lab.step import Step
 
 EDGE = 3.0
 
 
-def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LearnerFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """Scores (4,), weights (4,), the blend (2,) and figures of the weights, as JSON.
 
     asked: query [x, y], values (4 points), d_k, divide (by sqrt(d_k)), temperature.
@@ -34,14 +35,14 @@ def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     batched = (q[None, None] * stretch, k[None, None], values[None, None])
     blend = live.step("scaled_dot_product_attention", batched, causal=False)
     return {
-        "scores": scores.shown(0),
-        "weights": weights.shown(0),
-        "blend": blend.shown((0, 0, 0)),
+        "scores": scores.as_json(0),
+        "weights": weights.as_json(0),
+        "blend": blend.as_json((0, 0, 0)),
         "figures": figures(scores, weights),
     }
 
 
-def softmax(live: LiveFunctions, scores: Step, temperature: float = 1.0) -> Step:
+def softmax(live: LearnerFunctions, scores: Step, temperature: float = 1.0) -> Step:
     """The learner's softmax of the scores (rows, keys), with the gradient of its largest weight."""
     right = scores.right / temperature
     top = torch.zeros_like(right).scatter(-1, right.argmax(-1, keepdim=True), 1.0)
@@ -54,15 +55,15 @@ def figures(scores: Step, weights: Step) -> dict[str, Any]:
     The entry "yours" has the figures of the learner's functions. A figure that is missing there
     is the reference's. A gradient that is None was not returned.
     """
-    mine: dict[str, Any] = {}
-    found = measures(scores.value, weights.value, weights.gradient)
-    if scores.yours is not None:
-        mine["spread"] = found["spread"]
-    if weights.yours is not None:
-        mine |= {name: found[name] for name in ("entropy", "largest")}
-        mine["gradient"] = found.get("gradient")
+    own_figures: dict[str, Any] = {}
+    all_figures = measures(scores.value, weights.value, weights.gradient)
+    if scores.answer is not None:
+        own_figures["spread"] = all_figures["spread"]
+    if weights.answer is not None:
+        own_figures |= {name: all_figures[name] for name in ("entropy", "largest")}
+        own_figures["gradient"] = all_figures.get("gradient")
     return {
-        "yours": mine or None,
+        "yours": own_figures or None,
         "right": measures(scores.right, weights.right, weights.right_gradient),
     }
 
@@ -72,11 +73,11 @@ def measures(
 ) -> dict[str, Any]:
     """Figures of scores, weights and the gradient of the scores, each of shape (rows, keys)."""
     scores, weights = scores.double(), weights.double()
-    told = {
+    tensors = {
         "spread": scores.std(-1, correction=0).mean(),
         "entropy": -torch.xlogy(weights, weights).sum(-1).mean(),
         "largest": weights.amax(-1).mean(),
     }
     if gradient is not None:
-        told["gradient"] = gradient.double().norm(dim=-1).mean()
-    return {name: json_numbers.number(float(value)) for name, value in told.items()}
+        tensors["gradient"] = gradient.double().norm(dim=-1).mean()
+    return {name: json_numbers.number(float(value)) for name, value in tensors.items()}

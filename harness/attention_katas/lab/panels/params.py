@@ -32,9 +32,9 @@ def switch(asked: dict[str, Any], name: str) -> bool:
 
 def one_of(asked: dict[str, Any], name: str, known: Sequence[Any]) -> Any:
     value = asked.get(name)
-    for each in known:
-        if type(value) is type(each) and value == each:
-            return each
+    for choice in known:
+        if type(value) is type(choice) and value == choice:
+            return choice
     raise Unclear(f"there is no {name} {str(value)[:40]!r}")
 
 
@@ -43,10 +43,10 @@ def points(asked: dict[str, Any], name: str, count: int, most: float) -> list[tu
     value = asked.get(name)
     if not isinstance(value, list) or len(value) != count:
         raise Unclear(f"{name} are not {count} points")
-    found = []
+    pairs = []
     for point in value:
         if not isinstance(point, list) or len(point) != 2:
             raise Unclear(f"{name} has an item that is not a point")
-        x, y = (numeral({"a coordinate": each}, "a coordinate", -most, most) for each in point)
-        found.append((x, y))
-    return found
+        x, y = (numeral({"a coordinate": choice}, "a coordinate", -most, most) for choice in point)
+        pairs.append((x, y))
+    return pairs

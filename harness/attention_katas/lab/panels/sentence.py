@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from attention_katas.lab import examples
-from attention_katas.lab.functions import LiveFunctions, Step
+from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels import params as ask
+from attention_katas.lab.step import Step
 
 
 @dataclass(frozen=True)
@@ -32,35 +33,35 @@ def chosen(asked: dict[str, Any]) -> Chosen:
     )
 
 
-def answer(live: LiveFunctions, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(live: LearnerFunctions, asked: dict[str, Any]) -> dict[str, Any]:
     """Scores (T, T), the mask (T, T) if causal, and weights (T, T), as JSON.
 
     asked: sentence, head, causal, divide.
     """
-    found = chosen(asked)
+    choices = chosen(asked)
     scores = live.step(
-        "scaled_scores" if found.divide else "attention_scores", (found.head.q, found.head.k)
+        "scaled_scores" if choices.divide else "attention_scores", (choices.head.q, choices.head.k)
     )
-    mask = masking(live, found) if found.causal else None
-    weights = weighing(live, found, scores)
-    told = {
-        "tokens": found.head.tokens,
-        "scores": scores.shown(),
-        "weights": weights.shown(() if not found.causal else (0, 0)),
+    mask = masking(live, choices) if choices.causal else None
+    weights = weighing(live, choices, scores)
+    matrices = {
+        "tokens": choices.head.tokens,
+        "scores": scores.as_json(),
+        "weights": weights.as_json(() if not choices.causal else (0, 0)),
     }
     if mask is not None:
-        told["mask"] = mask.shown()
-    return told
+        matrices["mask"] = mask.as_json()
+    return matrices
 
 
-def masking(live: LiveFunctions, found: Chosen) -> Step:
+def masking(live: LearnerFunctions, choices: Chosen) -> Step:
     """The causal mask (T, T) of the sentence."""
-    size = len(found.head.tokens)
+    size = len(choices.head.tokens)
     return live.step("causal_mask", (size, size))
 
 
-def weighing(live: LiveFunctions, found: Chosen, scores: Step) -> Step:
+def weighing(live: LearnerFunctions, choices: Chosen, scores: Step) -> Step:
     """The weights of the scores (T, T): of shape (T, T), or (1, 1, T, T) with the mask."""
-    if found.causal:
+    if choices.causal:
         return live.step("masked_weights", (scores.value[None, None],), (scores.right[None, None],))
     return live.step("softmax", (scores.value,), (scores.right,), dim=-1)

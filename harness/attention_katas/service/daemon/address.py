@@ -53,7 +53,9 @@ class Address:
 
     def others(self) -> list[Address]:
         """Those that this one replaces, those that are gone among them."""
-        return [other for other in self.all() if other.family == self.family and other != self]
+        return [
+            address for address in self.all() if address.family == self.family and address != self
+        ]
 
     def all(self) -> list[Address]:
         """Every daemon of this user of which there is a trace."""

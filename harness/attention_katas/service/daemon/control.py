@@ -145,7 +145,7 @@ def stop(where: Address, seconds: float = 5.0) -> bool:
 
     seconds: how long to wait for them to end.
     """
-    replies = [_ask(each, Stop()) for each in where.all()]
+    replies = [_ask(address, Stop()) for address in where.all()]
     pids = [reply.pid for reply in replies if isinstance(reply, Stopping)]
     deadline = time.monotonic() + seconds
     while any(map(_is_alive, pids)) and time.monotonic() < deadline:

@@ -127,7 +127,10 @@ def reference_submission(kata: Kata, catalog: Catalog, wrong: bool = False) -> S
 
     wrong: it returns twice the right answer, or the complement of a mask.
     """
-    sources = {other.module: other.reference.read_text(encoding="utf-8") for other in catalog.ready}
+    sources = {
+        member.module: member.reference.read_text(encoding="utf-8", errors="replace")
+        for member in catalog.ready
+    }
     if wrong:
         sources[kata.module] += "".join(
             f"\n\n_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n"

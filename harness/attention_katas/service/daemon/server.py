@@ -146,7 +146,7 @@ class Server:
     def cmd_judge(self, request: messages.Judge, client: socket.socket) -> None:
         """Hand the request to a fork, unless it has to be judged by another process."""
         if request.device == "auto" and self.auto_device != "cpu":
-            refused = messages.Refused(messages.OTHER_DEVICE, here="cpu", wanted=self.auto_device)
+            refused = messages.Refused(messages.OTHER_DEVICE, here="cpu", expected=self.auto_device)
             rpc.send(client, refused)
             return
         submission = messages.submission_of(request, self.catalog)
@@ -170,7 +170,8 @@ class Server:
         if self.waiting is not None and self.waiting.kata is self.likely:
             return
         self.kill_waiting_fork()
-        checks = len(self.judge.checks_of(self.likely))
+        broken = self.judge.is_broken(self.likely)
+        checks = 0 if broken else len(self.judge.checks_of(self.likely))
         try:
             self.workers.prepare(self.likely.banned, checks + WARM_UP_CHECKS + EXTRA)
             self.waiting = fork(self.likely, self.catalog, self.judge, self.workers)

@@ -118,10 +118,10 @@ def _gradient_differs(fact: r.GradientDiffers) -> str:
 
 _REFUSALS = {
     "unknown kata": "the worker on {where} has no kata called {name}",
-    "other content": "the worker on {where} has version {here} of {name} instead of {wanted}",
-    "other version": "the worker on {where} has {name} {here} instead of {wanted}",
+    "other content": "the worker on {where} has version {here} of {name} instead of {expected}",
+    "other version": "the worker on {where} has {name} {here} instead of {expected}",
     "no katas": "the worker on {where}: {detail}",
-    "other device": "the worker on {where} judges on {here} instead of {wanted}",
+    "other device": "the worker on {where} judges on {here} instead of {expected}",
 }
 
 
@@ -158,6 +158,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     r.CalledOff: _sentence("the verdict was cancelled"),
     r.JudgeFault: _sentence("a fault of the judge: {type}: {text}"),
     r.CannotJudge: _sentence("{text}"),
+    r.PackFileBroken: _sentence("{file} of the pack {pack} does not load: {problem}"),
     r.CheckBroke: _sentence("the check {check} broke: {problem}"),
     r.WorkersEnded: _sentence("the sandbox workers were ended from outside, twice"),
     r.WorkersLost: _sentence("set aside: {detail}, and again when judged alone"),
