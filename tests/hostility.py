@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted((ROOT / "tests" / "hostile").glob("*/*.py"))
 # What waits in bombs and loops is over in a second.
 LIMITS = Limits(load_seconds=1.0, call_seconds=1.0)
-AHEAD = 3  # learner processes that a template has made ahead of need
+AHEAD = 3  # sandbox workers that a template has made ahead of need
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _entries(place: Path) -> list[Path]:
 
 
 def strangers() -> set[int]:
-    """Descendants of this process that are no zygote, template, or learner made ahead."""
+    """Descendants of this process that are no fork server, template, or worker made ahead."""
     found: set[int] = set()
     for forkserver in children_of(os.getpid()):
         for template in children_of(forkserver):

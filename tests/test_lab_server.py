@@ -325,7 +325,7 @@ def test_backward_has_words_of_its_own(lab):
     assert said == "stopped 3 times; save softmax.py to try again"
 
 
-def test_the_zygote_can_be_lost(lab):
+def test_the_fork_server_can_be_lost(lab):
     with lab.line() as line:
         assert ask(line, "lookup", **LOOKUP)["weights"]["agrees"]
         lab.lab._processes._first._process.kill()

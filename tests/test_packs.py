@@ -9,9 +9,11 @@ import urllib.error
 import urllib.request
 
 import pytest
+from click.testing import CliRunner
 
 from attention_katas import cli
 from attention_katas.authoring import mistakes
+from attention_katas.errors import BadContent
 from attention_katas.judge.modules import load_module
 from attention_katas.lab import panels as lab_panels
 from attention_katas.packs import installed, names, panels
@@ -71,6 +73,12 @@ def test_a_set_of_version_0_1_says_what_to_do(pack):
     assert refusal.next_step.startswith("write ")
 
 
+def test_the_step_into_a_workspace_names_the_pack_from_there(pack, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli.main, ["init", "work", "--only-katas", pack.name])
+    assert f"cd work, then kata show double --only-katas {pack}" in " ".join(done.output.split())
+
+
 # Installed by pip.
 
 
@@ -118,6 +126,20 @@ def test_a_broken_entry_point_is_refused_by_name(tmp_path, monkeypatch, catalog,
     assert refusal.pack == "my-pack"
     assert says in refusal.reason
     assert names_of(found) == names_of(catalog)
+
+
+@pytest.mark.parametrize("line", [b"x", b"\xff = m", b"y ="])
+def test_entry_points_that_cannot_be_read_are_refused_by_name(tmp_path, monkeypatch, line):
+    add_kata(distribution(tmp_path / "site", "my_package:katas"), "double")
+    distribution(tmp_path / "site", "broken:katas", "broken", "broken")
+    file = tmp_path / "site" / "broken-1.dist-info" / "entry_points.txt"
+    file.write_bytes(f"[{installed.GROUP}]\n".encode() + line)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    found = load_catalog()
+    (refusal,) = found.refusals
+    assert refusal.pack in ("broken", "y")
+    assert refusal.reason == "its entry_points.txt cannot be read"
+    assert "double" in names_of(found)
 
 
 def test_the_current_folder_installs_nothing(tmp_path, monkeypatch, catalog):
@@ -182,6 +204,17 @@ def test_a_fifo_is_refused_and_not_waited_for(pack, catalog, file):
     (refusal,) = found.refusals
     assert f"{pack / file} cannot be read: it is not an ordinary file" in refusal.reason
     assert names_of(found) == names_of(catalog)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no FIFOs")
+def test_hints_and_lessons_that_cannot_be_read_are_named(pack):
+    os.mkfifo(pack / "double" / "hints.md")
+    (pack / "double" / "lesson.md").write_bytes(b"\xff")
+    kata = only(pack)["double"]
+    with pytest.raises(BadContent, match=r"hints\.md cannot be read: it is not an ordinary file"):
+        kata.hints()
+    with pytest.raises(BadContent, match=r"lesson\.md: not text in UTF-8"):
+        kata.lesson()
 
 
 @pytest.mark.parametrize("file", ["pack.toml", "double/kata.toml"])

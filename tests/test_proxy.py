@@ -102,3 +102,15 @@ def test_no_frame_of_ours_is_shown(judge, catalog):
         ("softmax.py", 4, "inner"),
     ]
     assert frames[-1].code == "    return x @ x"
+
+
+def test_a_line_that_is_not_in_the_file_is_not_shown(submit):
+    """Code can be compiled with any number of a line, such as an input of the hidden tests."""
+    source = (
+        "def softmax(x, dim=-1):\n"
+        "    code = compile('\\n' * 7_000_000 + '1 / 0', 'softmax.py', 'exec')\n"
+        "    exec(code)\n"
+    )
+    frames = submit("softmax", source).checks[0].evidence.raised.frames
+    assert len(frames) == 2
+    assert max(frame.line for frame in frames) <= len(source.split("\n"))

@@ -84,7 +84,7 @@ def test_a_fault_of_the_workers_is_raised(catalog):
 
 
 def test_little_waits_in_memory(catalog):
-    """Hand-ins are read as workers get to them, not all at once."""
+    """Submissions are read as workers get to them, not all at once."""
     reached = 0
 
     def source():

@@ -100,7 +100,7 @@ def test_a_class_gets_it(tree, tmp_path, target):
 
 @pytest.fixture(scope="module")
 def graded(tree, space):
-    """What every format holds of a hand-in, by its name."""
+    """What every format holds of a submission, by its name."""
     wanted = [name for name in formats.REGISTRY.names() if name not in FILLED_IN]
     places = {name: space.parent / f"out-{name}" for name in wanted}
     targets = [part for name in wanted for part in ("--to", f"{name}={places[name]}")]

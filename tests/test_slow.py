@@ -131,7 +131,7 @@ def test_ctrl_c_ends_quietly_and_leaves_nothing(space):
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    for _ in range(240):  # until it judges: the zygote, its template and a learner are there
+    for _ in range(240):  # until it judges: the fork server, its template and a worker are there
         time.sleep(0.25)
         if len(children(process.pid)) >= 3:
             break

@@ -10,7 +10,7 @@ from shlex import quote
 import click
 from click.core import ParameterSource
 
-from attention_katas.cli.shared import katas_option, load, screen
+from attention_katas.cli.shared import katas_option, load, name_packs_by_whole_paths, screen
 from attention_katas.errors import NoWorkspace
 from attention_katas.packs import workspace
 
@@ -40,5 +40,7 @@ def init(ctx: click.Context, folder: Path) -> None:
     inside = Path.cwd().resolve().is_relative_to(space.root)
     stay = inside or folder == Path(workspace.DEFAULT)
     enter = "" if stay else f"cd {quote(str(folder))}, then "
+    if enter:
+        name_packs_by_whole_paths(ctx)
     first = next(iter(katas.ready), None)
     out.next_step(f"{enter}kata show {first.name}" if first else "kata list")

@@ -105,6 +105,12 @@ def complete(step: str) -> str:
     return re.sub(r"\bkata (?!doctor)[a-z]+[^,\n]*", lambda match: match.group() + options, step)
 
 
+def name_packs_by_whole_paths(ctx: click.Context) -> None:
+    """For a next step in another folder, where a relative path leads elsewhere."""
+    meta = ctx.find_root().meta
+    meta[TYPED] = [(name, os.path.abspath(folder)) for name, folder in meta.get(TYPED, [])]
+
+
 def _remember(ctx: click.Context, parameter: click.Parameter, folders: tuple[Path, ...]) -> None:
     meta = ctx.find_root().meta
     for folder in folders:

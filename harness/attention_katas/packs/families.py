@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import BadContent
-from attention_katas.packs import toml
+from attention_katas.packs import files
 
 ROUTES = ("short", "full", "slow")
 KEYS: dict[str, type] = {"title": str, "operators": list, "python": list, "routes": dict}
@@ -55,7 +55,7 @@ class Family:
 def read_families(path: Path) -> tuple[Family, ...]:
     """The families in a bans.toml; none when there is no such file. Raises BadContent."""
     try:
-        data = toml.parsed(toml.read_text(path), path)
+        data = files.toml_of(files.read_text(path), path)
     except FileNotFoundError:
         return ()
     for name, table in data.items():

@@ -11,6 +11,7 @@ not searched, since it may be somebody's submission.
 from __future__ import annotations
 
 import importlib.machinery
+import os
 import re
 import sys
 from pathlib import Path
@@ -20,14 +21,18 @@ from attention_katas.errors import BadContent
 from attention_katas.packs.names import trusted_path
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
 GROUP = "attention_katas.packs"
 VALUE = re.compile(r"(?P<module>\w+(?:\.\w+)*)\s*(?::\s*(?P<inside>\w+(?:\.\w+)*))?")
 
 
 def entry_points(group: str = GROUP) -> list[EntryPoint]:
-    """The entry points of a group, by name."""
+    """The entry points of a group, by name.
+
+    A distribution whose file of entry points cannot be read has one without a value, which is
+    called as the distribution.
+    """
     path = [entry for entry in trusted_path() if _declares(entry, group)]
     if not path:
         return []
@@ -36,20 +41,36 @@ def entry_points(group: str = GROUP) -> list[EntryPoint]:
     entries = {
         (entry.name, entry.value): entry
         for distribution in metadata.distributions(path=path)
-        for entry in distribution.entry_points
-        if entry.group == group
+        for entry in _entries_of(distribution, group)
     }
     return [entries[key] for key in sorted(entries)]
+
+
+def _entries_of(distribution: Distribution, group: str) -> list[EntryPoint]:
+    from importlib.metadata import EntryPoint
+
+    try:
+        return [entry for entry in distribution.entry_points if entry.group == group]
+    except (OSError, ValueError, TypeError):  # what the reader of importlib.metadata raises
+        return [EntryPoint(distribution.metadata["Name"] or "without a name", "", group)]
 
 
 def _declares(folder: str, group: str) -> bool:
     """Whether a distribution in a folder of sys.path has an entry point of the group."""
     files = Path(folder).glob("*-info/entry_points.txt")
-    return any(group in file.read_text("utf-8", errors="replace") for file in files)
+    return any(
+        group in file.read_text("utf-8", errors="replace") for file in files if _is_open(file)
+    )
+
+
+def _is_open(file: Path) -> bool:
+    return file.is_file() and os.access(file, os.R_OK)
 
 
 def folder_of(entry: EntryPoint) -> Path:
     """The folder that an entry point names. Raises BadContent when it names none."""
+    if not entry.value:
+        raise BadContent("its entry_points.txt cannot be read")
     match = VALUE.fullmatch(entry.value)
     if match is None:
         raise BadContent(f"{entry.value!r} is not MODULE or MODULE:FOLDER")

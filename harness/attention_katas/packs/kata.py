@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import BadContent
-from attention_katas.packs import toml
+from attention_katas.packs import files
 from attention_katas.packs.families import Family, near
 from attention_katas.packs.pack import NAME, Pack
 
@@ -133,9 +133,9 @@ class Kata:
 
 
 def sections(path: Path) -> list[tuple[str, str]]:
-    """The second-level sections of a Markdown file: (heading, text)."""
+    """The second-level sections of a Markdown file: (heading, text). Raises BadContent."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = files.read_text(path)
     except FileNotFoundError:
         return []
     parts = re.split(r"^## +(.+?)\s*$", text, flags=re.MULTILINE)
@@ -148,8 +148,8 @@ def read_kata(path: Path, pack: Pack, families: Mapping[str, Family]) -> Kata:
     families: those that it may ban, by name.
     """
     try:
-        text = toml.read_text(path)
-        data = toml.parsed(text, path)
+        text = files.read_text(path)
+        data = files.toml_of(text, path)
     except FileNotFoundError:
         raise BadContent(f"{path} is not there") from None
     name = path.parent.name

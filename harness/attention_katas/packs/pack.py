@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_katas.errors import BadContent
-from attention_katas.packs import toml
+from attention_katas.packs import files
 from attention_katas.packs.families import Family, near, read_families
 
 FORMAT = 1
@@ -117,7 +117,7 @@ def read_pack(folder: Path) -> Pack:
     """The pack in a folder that holds a pack.toml. Raises BadContent, naming file and key."""
     path = folder / FILE
     try:
-        data = toml.parsed(toml.read_text(path), path)
+        data = files.toml_of(files.read_text(path), path)
     except FileNotFoundError:
         raise BadContent(f"{path} is not there") from None
     messages = problems(data)

@@ -20,11 +20,10 @@ class Glyphs:
     masked: str
     ramp: str
     rule: str
-    dash: str
 
 
-UNICODE = Glyphs("✓", "✗", "·", "›", "·", "╱╱", "▁▂▃▄▅▆▇█", "─", "—")
-ASCII = Glyphs("+", "x", ".", ">", ".", "//", "", "-", "-")
+UNICODE = Glyphs("✓", "✗", "·", "›", "·", "╱╱", "▁▂▃▄▅▆▇█", "─")
+ASCII = Glyphs("+", "x", ".", ">", ".", "//", "", "-")
 
 
 def for_encoding(encoding: str) -> Glyphs:

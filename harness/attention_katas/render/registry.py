@@ -90,6 +90,9 @@ class Registry(Generic[F]):
         return self._installed
 
     def _loaded(self, point: EntryPoint) -> object:
+        if not point.value:
+            self._refuse(point, "its entry_points.txt cannot be read")
+            return None
         try:
             loaded: object = point.load()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others

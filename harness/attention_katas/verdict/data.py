@@ -64,16 +64,6 @@ CheckOutcome = Literal[
     "not reached",
     "not verified",
 ]
-CHECK_OUTCOMES: tuple[CheckOutcome, ...] = (
-    PASSED,
-    FAILED,
-    TIMED_OUT,
-    OUT_OF_MEMORY,
-    CRASHED,
-    NOT_WRITTEN,
-    NOT_REACHED,
-    NOT_VERIFIED,
-)
 
 # The ladder: a check stops at the first rung that fails.
 Rung = Literal[
@@ -89,18 +79,6 @@ Rung = Literal[
     "inputs unchanged",
     "nothing banned",
 ]
-RUNGS: tuple[Rung, ...] = (
-    "answered",
-    "type",
-    "shape",
-    "dtype",
-    "device",
-    "finite",
-    "values",
-    "gradients",
-    "inputs unchanged",
-    "nothing banned",
-)
 
 
 class Frame(msgspec.Struct):

@@ -55,7 +55,7 @@ class SinceView:
     """Changes that are as they should be.
 
     earlier: the run that is compared with.
-    origin: where that one took its hand-ins from, if it is another place and may be shown.
+    origin: where that one took its submissions from, if it is another place and may be shown.
     revalued_katas: katas with points that moved only because they are worth other points.
     moved: other points for other code.
     """

@@ -21,7 +21,7 @@ class LostLine:
 
 @dataclass(frozen=True)
 class RemarkLine:
-    """What was noted about the hand-in of one student."""
+    """What was noted about the submission of one student."""
 
     name: str
     remarks: Sequence[str]
@@ -29,7 +29,7 @@ class RemarkLine:
 
 @dataclass(frozen=True)
 class RemarksView:
-    """Hand-ins with a remark. counts: kinds of remarks, the most frequent first."""
+    """Submissions with a remark. counts: kinds of remarks, the most frequent first."""
 
     lines: Rows[RemarkLine]
     counts: list[tuple[str, int]]
@@ -85,7 +85,7 @@ def lost(report: Report) -> Rows[LostLine] | None:
 
 
 def remarks(report: Report) -> RemarksView | None:
-    """Remarks about hand-ins; None if there are none."""
+    """Remarks about submissions; None if there are none."""
     if not report.remarks:
         return None
     lines = [

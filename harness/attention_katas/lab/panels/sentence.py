@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from attention_katas.lab import examples
 from attention_katas.lab.functions import LearnerFunctions
 from attention_katas.lab.panels import params as ask
@@ -67,8 +65,3 @@ def weighing(live: LearnerFunctions, choices: Chosen, scores: Step) -> Step:
     if choices.causal:
         return live.step("masked_weights", (scores.value[None, None],), (scores.right[None, None],))
     return live.step("softmax", (scores.value,), (scores.right,), dim=-1)
-
-
-def as_asked(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """The scores (T, T), with -inf where the mask (T, T) does not allow."""
-    return scores.masked_fill(~mask.bool(), float("-inf"))

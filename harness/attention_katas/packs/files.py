@@ -1,4 +1,4 @@
-"""The TOML files of a pack, read so that a broken one is refused by its name."""
+"""The text files of a pack, read so that a broken one is refused by its name."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise BadContent(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
+        raise BadContent(f"{path}: not text in UTF-8: {error}", "kata dev check") from None
 
 
-def parsed(text: str, path: Path) -> dict[str, Any]:
+def toml_of(text: str, path: Path) -> dict[str, Any]:
     """The contents of the TOML file `path`. Raises BadContent, naming the file."""
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-        return table
+        data: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadContent(f"{path}: not TOML: {error}", "kata dev check") from None
     except RecursionError:
         raise BadContent(f"{path}: nested too deeply", "kata dev check") from None
+    return data
