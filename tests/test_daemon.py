@@ -137,7 +137,7 @@ def test_the_first_run_leaves_one_and_the_next_asks_it(place, space):
     assert "What carries forward" in right.stdout
     told = place.kata("daemon", "status", cwd=space).stdout
     assert "running" in told
-    assert "2 verdicts" in told
+    assert "2 submissions" in told
 
 
 @pytest.mark.parametrize("switch", ["cold", "spawn", "strict"])

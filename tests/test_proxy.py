@@ -24,7 +24,7 @@ def softmax(x, dim=-1):
 def solution_of(judge, catalog, source, **others):
     found = submission_of(catalog, "softmax", source, **others)
     worker = judge.workers.take(found.digest, found.kata.banned)
-    remote = RemoteSolution(found, judge._references["softmax"], worker, "cpu", set())
+    remote = RemoteSolution(found, judge._references.of(found.kata), worker, "cpu", set())
     remote.load()
     try:
         yield Solution(found.kata, remote.call), remote

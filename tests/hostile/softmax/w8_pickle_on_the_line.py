@@ -1,6 +1,6 @@
 # row: W8
 # outcome: crashed
-# says: not an answer
+# says: not a reply
 # answers with a pickle that would run a command where it is loaded
 import os
 import pickle
