@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,21 @@ def test_constraints_pin_what_is_asked_for():
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.M))
     wanted = re.findall(r'^    "([\w-]+)[>=<]', (ROOT / "pyproject.toml").read_text(), re.M)
     assert set(wanted) - {"tomli"} <= pinned
+
+
+def test_every_library_that_is_imported_is_asked_for():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    names = {name.lower() for name in re.findall(r'^    "([\w-]+)[>=<]', project, re.M)}
+    known = {name.replace("-", "_") for name in names} | {"pytest_jsonreport", "dask"}
+    optional = {"anywidget", "traitlets", "IPython", "tomllib"}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                modules = [node.module or ""]
+            for name in {module.partition(".")[0] for module in modules}:
+                ours = name in sys.stdlib_module_names | {"attention_katas"} | optional
+                assert ours or name in known, f"{path.name} imports {name}"
 
 
 def test_nothing_names_a_machine_or_a_registry():
