@@ -215,6 +215,17 @@ def test_a_lost_fork_server_is_our_fault_and_replaced(catalog):
         assert answer(workers, "def softmax(x):\n    return 1") == "1"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="forking is Linux's way here")
+def test_a_fork_server_that_is_lost_while_it_starts_is_replaced(catalog):
+    with start_workers(hidden_paths(catalog), limits=QUICK) as workers:
+        workers._process.kill()
+        with pytest.raises(CouldNotGrade, match="did not start"):
+            workers.take("k", [])
+        worker = workers.take("k", [])
+        assert worker.pid
+        workers.give_back(worker)
+
+
 def take_some(workers) -> None:
     """More than were made ahead."""
     for _ in range(4):

@@ -61,7 +61,10 @@ class ForkedWorkers:
         self._owner = True  # of the fork server; False in a fork of the process that started it
 
     def _wait(self) -> None:
-        """Wait until the fork server has imported torch. Raises CouldNotGrade if it does not."""
+        """Wait until the fork server has imported torch.
+
+        Raises CouldNotGrade if it does not; then another one starts, for whoever tries again.
+        """
         if self._is_ready:
             return
         self._control.settimeout(START_SECONDS)
@@ -74,6 +77,7 @@ class ForkedWorkers:
             self._log.seek(0)
             lines = self._log.read().decode("utf-8", "replace").strip().splitlines()
             last = lines[-1] if lines else "no message"
+            self.restart()
             raise CouldNotGrade(f"the sandbox worker did not start: {last}", "kata doctor")
         self._control.settimeout(REPLY_SECONDS)
         self._is_ready = True

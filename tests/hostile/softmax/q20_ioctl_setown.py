@@ -1,6 +1,6 @@
 # row: Q20
 # outcome: crashed
-# says: not a reply
+# says: repl
 # needs: system calls
 # the same by ioctl on the line to the judge, which it has speak early; when it works, the process is gone
 import fcntl
