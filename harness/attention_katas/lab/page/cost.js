@@ -36,18 +36,18 @@ export default {
       fill(right, h("h3", "one head, d_k = 64", h("span.sub", "time and memory against length")), graph(), readout());
     };
     const table = () => {
-      const known = HEADS.map((n) => heads.get(n));
+      const points = HEADS.map((n) => heads.get(n));
       const most = Math.max(1e-9, ...known.filter(Boolean).flatMap((p) => [p.yours_ms ?? 0, p.right_ms]));
       const W = Math.max(290, Math.min(440, left.clientWidth || 380));
       const [first, bar] = [36, W * 0.29];
       const second = first + bar + 46;
       const wide = W - second - (hub.live ? 84 : 46);
-      const svg = s("svg.headsgraph", { viewBox: `0 0 ${W} 232`, role: "img", "aria-label": known.filter(Boolean).map((p) => `${p.heads} heads: ${text((p.yours_ms ?? p.right_ms))} milliseconds`).join(", ") || "being measured" },
+      const svg = s("svg.headsgraph", { viewBox: `0 0 ${W} 232`, role: "img", "aria-label": points.filter(Boolean).map((p) => `${p.heads} heads: ${text((p.yours_ms ?? p.right_ms))} milliseconds`).join(", ") || "being measured" },
         s("text.axis", { x: first, y: 14 }, "multiply-adds, millions"), s("text.axis", { x: second, y: 14 }, "time, ms"),
         hub.live ? [s("text.axis", { x: W - 42, y: 14, "text-anchor": "end" }, "yours"), s("text.axis", { x: W - 2, y: 14, "text-anchor": "end" }, "ref.")] : null);
       HEADS.forEach((n, i) => {
         const y = 28 + i * 40;
-        const point = known[i];
+        const point = points[i];
         svg.append(s("text.headcount", { x: 26, y: y + 18, "text-anchor": "end" }, n));
         if (!point) return svg.append(s("text.axis", { x: first, y: y + 18 }, busy ? "…" : "not measured"));
         const adds = point.multiply_adds;
@@ -59,8 +59,8 @@ export default {
           x += wide;
         }
         svg.append(s("text.num", { x: x + 5, y: y + 18 }, text(total / 1e6, 1)));
-        const mine = point.yours_ms ?? point.right_ms;
-        svg.append(...[s("rect", { class: `time ${point.yours_ms == null ? "theirs" : "mine"}`, x: second, y: y + 4, width: Math.max(1, (mine / most) * wide), height: 20, rx: 2 }),
+        const time = point.yours_ms ?? point.right_ms;
+        svg.append(...[s("rect", { class: `time ${point.yours_ms == null ? "theirs" : "mine"}`, x: second, y: y + 4, width: Math.max(1, (time / most) * wide), height: 20, rx: 2 }),
           hub.live ? s("path.ticked", { d: `M${second + (point.right_ms / most) * wide} ${y}v28` }) : null,
           hub.live ? s("text.num.mine", { x: W - 42, y: y + 18, "text-anchor": "end" }, text(point.yours_ms, 1)) : null,
           s("text.num.theirs", { x: W - 2, y: y + 18, "text-anchor": "end" }, text(point.right_ms, 1))].filter(Boolean));
@@ -90,8 +90,8 @@ export default {
     };
     const readout = () => {
       const p = lengths.get(chosen);
-      const known = [...lengths.values()];
-      const keys = h("p.keys", known.some((p_) => p_.yours_ms != null) ? h("span.key.time", "your time, ms") : null, known.some((p_) => p_.yours_mb) ? h("span.key.memory", "your memory, MB") : null, h("span.key.reference", "the reference's time, ms"), h("span.key.square", "n²"));
+      const points = [...lengths.values()];
+      const keys = h("p.keys", points.some((p_) => p_.yours_ms != null) ? h("span.key.time", "your time, ms") : null, points.some((p_) => p_.yours_mb) ? h("span.key.memory", "your memory, MB") : null, h("span.key.reference", "the reference's time, ms"), h("span.key.square", "n²"));
       if (!p) return [keys, h("p.readout", hub.live && busy ? `${chosen} words: being measured …` : `${chosen} words were not measured${stopped() ? ": see below" : ""}.`)];
       const noisy = [...known, ...heads.values()].some((p_) => p_.scatters) ? h("p.fine", "The machine is busy: these times vary.") : null;
       return [keys, h("p.readout", h("strong", `${chosen} words`), `: ${(chosen * chosen).toLocaleString("en")} scores, ${text(p.matrix_mb, p.matrix_mb < 1 ? 2 : 0)} MB for the matrix alone; `,
@@ -111,16 +111,16 @@ export default {
       return point.step.state !== "stopped";
     };
     const measure = async (ns, hs = []) => {
-      const mine = turn;
+      const thisTurn = turn;
       busy = true;
       for (const n of hs) {
         const point = await hub.once("cost", { what: "heads", heads: n });
-        if (mine !== turn) return;
+        if (thisTurn !== turn) return;
         if (!record(point, () => heads.set(n, point))) break;
       }
       for (const n of ns) {
         const point = await hub.once("cost", { what: "length", n });
-        if (mine !== turn) return;
+        if (thisTurn !== turn) return;
         if (!record(point, () => lengths.set(n, point))) break;
       }
       busy = false;

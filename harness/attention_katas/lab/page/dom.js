@@ -6,15 +6,15 @@ function build(make, what, rest) {
   const [tag, ...classes] = what.split(".");
   const el = make(tag);
   if (classes.length) el.setAttribute("class", classes.join(" "));
-  const given = rest[0];
-  const plain = given && typeof given === "object" && !given.nodeType && !Array.isArray(given);
-  for (const [name, value] of plain ? Object.entries(given) : []) set(el, name, value);
+  const first = rest[0];
+  const plain = first && typeof first === "object" && !first.nodeType && !Array.isArray(first);
+  for (const [name, value] of plain ? Object.entries(first) : []) set(el, name, value);
   el.append(...kept(plain ? rest.slice(1) : rest, el));
   return el;
 }
 
 // The nodes to append; "d_k" in running text is set as mathematics.
-function kept(children, el) {
+function nodes(children, el) {
   const there = children.flat(9).filter((one) => one != null && one !== false);
   if (el.namespaceURI === SVG || el.tagName === "CODE" || el.tagName === "PRE" || el.tagName === "OPTION") return there;
   return there.flatMap((one) => (typeof one === "string" && one.includes("d_k") ? typeset(one) : [one]));

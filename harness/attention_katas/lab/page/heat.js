@@ -50,9 +50,9 @@ export function heat({ title, cells, rows, columns, masked = () => false, most =
       }
     });
     if (sums) {
-      const told = rowSum(cells[i]);
-      svg.append(s("text", { class: `sum ${told.right ? "" : "wrong"}`, x: left + count * size + 10, y: y + 4 }, told.text));
-      if (!told.right) svg.append(s("rect.sumframe", { x: left + count * size + 4, y: y - 10, width: 50, height: 20, rx: 3 }));
+      const total = rowSum(cells[i]);
+      svg.append(s("text", { class: `sum ${total.right ? "" : "wrong"}`, x: left + count * size + 10, y: y + 4 }, total.text));
+      if (!total.right) svg.append(s("rect.sumframe", { x: left + count * size + 4, y: y - 10, width: 50, height: 20, rx: 3 }));
     }
   });
   if (sums) svg.append(s("text.axis", { x: left + count * size + 10, y: top - 6 }, "sum"));

@@ -14,13 +14,13 @@ export default {
     const draw = () => fill(list, hub.katas.map((kata) => {
       const verdict = hub.verdicts[kata.name];
       const [mark, words] = sign(verdict);
-      const found = verdict?.diagnoses || [];
+      const diagnoses = verdict?.diagnoses || [];
       return h("li", { id: `kata-${kata.name}`, tabindex: -1, class: `file ${verdict?.judging ? "judging" : (verdict?.outcome || "").replace(" ", "-")}` },
         h("h3", h("span.mark", { title: words }, mark), kata.title, h("code", kata.path)),
         h("p", kata.functions.map((name) => [h("code", { class: kata.unwritten.includes(name) ? "unwritten" : "", title: kata.unwritten.includes(name) ? "not written yet" : null }, name), " "])),
         verdict && !verdict.judging ? h("p.fine", words, verdict.total ? `, ${verdict.passed} of ${verdict.total} checks` : "", verdict.raised ? `: ${verdict.raised}` : "", verdict.where ? ` (${verdict.where})` : "") : h("p.fine", words),
-        found.map((one) => h("p.says", h("code", one.function), one.symptoms.length ? ": " : " ", one.says, one.symptoms.length ? ` ${one.symptoms.join("; ")}` : "")),
-        h("p.fine", h("code.command", found[0]?.hint || (verdict?.outcome === "passed" ? `kata solution ${kata.name}` : kata.unwritten.length ? `kata show ${kata.name}` : `kata run ${kata.name}`))));
+        diagnoses.map((one) => h("p.says", h("code", one.function), one.symptoms.length ? ": " : " ", one.says, one.symptoms.length ? ` ${one.symptoms.join("; ")}` : "")),
+        h("p.fine", h("code.command", diagnoses[0]?.hint || (verdict?.outcome === "passed" ? `kata solution ${kata.name}` : kata.unwritten.length ? `kata show ${kata.name}` : `kata run ${kata.name}`))));
     }));
     hub.on("verdict", draw);
     hub.on("saved", draw);

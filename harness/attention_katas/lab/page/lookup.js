@@ -13,7 +13,7 @@ export default {
   render({ model: hub, el }) {
     const { words, keys, values, query } = hub.scene.lookup;
     const now = { query: [...query], values: values.map((one) => [...one]), d_k: 2, divide: true, temperature: 1 };
-    const kept = {};
+    const lastAnswers = {};
     const parts = panel(el, hub, {
       id: "lookup", number: "1", title: "A soft lookup",
       lede: "Four words have keys, and “it” has a query: drag it. In the middle all weights are about equal. Far out towards a word, that word gets nearly all the weight. The result is a blend of the values, and you can drag those too.",
@@ -91,9 +91,9 @@ export default {
     const show = (answer) => {
       answered = structuredClone(answer.ask);
       const { query: at, d_k, divide, temperature } = answered;
-      const raw = drawn(answer.scores, kept, "scores", [at, d_k, divide]);
-      const w = drawn(answer.weights, kept, "weights", [at, d_k, divide, temperature, raw.cells]);
-      const blend = drawn(answer.blend, kept, "blend", answered);
+      const raw = drawn(answer.scores, lastAnswers, "scores", [at, d_k, divide]);
+      const w = drawn(answer.weights, lastAnswers, "weights", [at, d_k, divide, temperature, raw.cells]);
+      const blend = drawn(answer.blend, lastAnswers, "blend", answered);
       if (answer.weights.state === "yours" && answer.figures.yours?.gradient === null) answer.weights.gradient = false;
       const thick = (x) => (odd(x) ? 0 : 1 + 15 * Math.max(0, Math.min(1, x)));
       const tone = (step) => (step.mine ? "mine" : step.old ? "old" : "theirs");
@@ -128,9 +128,9 @@ export default {
     };
     const read = ({ yours, right }) => {
       const entry = (name, key, title, words_) => {
-        const mine = yours && key in yours;
-        const value = mine ? yours[key] : right[key];
-        return [h("dt", { title }, name), h("dd", { class: mine ? "mine" : "theirs" }, value === null ? h("b.none", "none") : text(value, 2), h("span", value === null ? "no gradient was returned" : words_))];
+        const isOwn = yours && key in yours;
+        const value = isOwn ? yours[key] : right[key];
+        return [h("dt", { title }, name), h("dd", { class: isOwn ? "mine" : "theirs" }, value === null ? h("b.none", "none") : text(value, 2), h("span", value === null ? "no gradient was returned" : words_))];
       };
       return [
         entry("spread", "spread", "standard deviation of the scores", "of the scores"),

@@ -4,17 +4,17 @@ import { h } from "./dom.js";
 import { flat, odd, sum, text } from "./numbers.js";
 
 // The answer as it is to be drawn: what is shown, whether it is the learner's, whether it is old.
-// `kept` holds the learner's last answer: when there is none now, that is shown as long as the
+// `lastAnswers` holds the learner's last answer: when there is none now, that is shown as long as the
 // question is the same. To another question it is no answer, and the reference's is drawn.
-export function drawn(step, kept, key, question = "") {
-  const asked = JSON.stringify(question);
+export function drawn(step, lastAnswers, key, question = "") {
+  const questionKey = JSON.stringify(question);
   if (step.state === "yours") {
-    kept[key] = { cells: step.yours, asked };
+    lastAnswers[key] = { cells: step.yours, questionKey };
     return { ...step, cells: step.yours, mine: true, old: false, lost: false };
   }
   const lost = step.state !== "unwritten" && step.state !== "frozen";
-  const last = kept[key];
-  const old = lost && last?.asked === asked;
+  const last = lastAnswers[key];
+  const old = lost && last?.questionKey === questionKey;
   return { ...step, cells: old ? last.cells : step.right, mine: false, old, lost };
 }
 
@@ -81,9 +81,9 @@ export function banners(steps) {
   const printed = new Map();
   for (const [what, step] of Object.entries(steps)) {
     if (FAILED.has(step.state)) {
-      const told = failure(step);
-      const id = step.state === "shape" || step.state === "dtype" ? `${step.function} ${told.said}` : `${step.state} ${told.place}`;
-      if (!causes.has(id)) causes.set(id, { ...told, step, also: [] });
+      const cause = failure(step);
+      const id = step.state === "shape" || step.state === "dtype" ? `${step.function} ${cause.said}` : `${step.state} ${cause.place}`;
+      if (!causes.has(id)) causes.set(id, { ...cause, step, also: [] });
       else if (causes.get(id).step.function !== step.function) causes.get(id).also.push(step.function);
     }
     const cells = step.state === "yours" ? flat(step.yours || []) : [];
@@ -94,21 +94,21 @@ export function banners(steps) {
     if (step.backward) back.set(step.function, step.backward);
     if (step.printed) printed.set(step.printers, step.printed);
   }
-  const told = [...causes.values()].map(({ title, place, said, step, also }) =>
+  const boxes = [...causes.values()].map(({ title, place, said, step, also }) =>
     h("div.banner.bad", { role: "alert", "data-says": step.where ? `${title}, ${place}` : title },
       h("strong", title), " ", h("code.place", place), " ", h("span", said),
       also.length ? h("span", ` The same stops ${[...new Set(also)].join(" and ")}.`) : null,
       step.where?.code ? h("pre", step.where.code) : null,
       h("p.fine", "For the same question your last answer stays, greyed; for another one the reference draws. Save the file, and it is computed again.")));
-  for (const [name, said] of back) told.push(h("div.banner.bad", { role: "alert", "data-says": `backward of ${name}` }, h("strong", `backward of ${name}`), `: ${said}`));
+  for (const [name, said] of back) boxes.push(h("div.banner.bad", { role: "alert", "data-says": `backward of ${name}` }, h("strong", `backward of ${name}`), `: ${said}`));
   if (lost.length) {
     const name = lost.some((one) => one.name === "NaN") ? "NaN" : "infinity";
-    told.push(h("div.banner.nan", { role: "alert", "data-says": `${name} in what you answer` },
+    boxes.push(h("div.banner.nan", { role: "alert", "data-says": `${name} in what you answer` },
       h("strong", name), " from ", lost.map((one, i) => [i ? "; " : "", one.words]), ". ",
       h("span", name === "NaN" ? "Usually inf / inf or 0 / 0: an exponential that overflowed, or a row in which nothing was left to attend." : "")));
   }
-  for (const [file, text_] of printed) told.push(h("details.printed", h("summary", `${file} printed`), h("pre", text_)));
-  return told;
+  for (const [file, text_] of printed) boxes.push(h("details.printed", h("summary", `${file} printed`), h("pre", text_)));
+  return boxes;
 }
 
 // Whether a picture shows this mistake: true, false, or a sentence on where it would. The mistake
@@ -125,7 +125,7 @@ function shows(found, step, panel) {
   return false;
 }
 
-const drawable = (found) => found.shows !== "nothing" && found.shows !== "gradient";
+const drawable = (diagnosis) => diagnosis.shows !== "nothing" && diagnosis.shows !== "gradient";
 
 // The judge's diagnoses of what a picture calls, by name: {boxes, rest}. An answer that is off
 // because of earlier work brings the diagnosis of that work.
@@ -133,37 +133,37 @@ export function tutor(hub, steps, title, panel) {
   const boxes = new Map();
   const rest = new Map();
   const all = Object.values(hub.verdicts).flatMap((verdict) => (verdict.judging ? [] : verdict.diagnoses || []));
-  const put = (found, extra) => {
-    const id = `${found.file} ${found.function} ${found.id || found.says}`;
+  const put = (diagnosis, extra) => {
+    const id = `${diagnosis.file} ${diagnosis.function} ${diagnosis.id || diagnosis.says}`;
     if (boxes.has(id)) return;
-    boxes.set(id, h("div.tutor", { role: "note", "aria-label": `the judge on ${found.function}, beside ${title}`, "data-id": found.id, "data-says": `${found.function} ${found.says}` },
-      h("p.says", h("code", found.function), found.symptoms.length ? ": " : " ", found.says),
-      found.symptoms.length ? h("ul", found.symptoms.map((one) => h("li", one))) : null,
+    boxes.set(id, h("div.tutor", { role: "note", "aria-label": `the judge on ${diagnosis.function}, beside ${title}`, "data-id": diagnosis.id, "data-says": `${diagnosis.function} ${diagnosis.says}` },
+      h("p.says", h("code", diagnosis.function), diagnosis.symptoms.length ? ": " : " ", diagnosis.says),
+      diagnosis.symptoms.length ? h("ul", diagnosis.symptoms.map((one) => h("li", one))) : null,
       extra ? h("p.elsewhere", extra) : null,
-      found.question ? h("p", found.question) : null,
-      found.hint ? h("p.fine", "a nudge: ", h("code.command", found.hint)) : null));
+      diagnosis.question ? h("p", diagnosis.question) : null,
+      diagnosis.hint ? h("p.fine", "a nudge: ", h("code.command", diagnosis.hint)) : null));
   };
-  const later = (found) => found.id && rest.set(`${found.function} ${found.says}`, found);
+  const later = (diagnosis) => diagnosis.id && rest.set(`${diagnosis.function} ${diagnosis.says}`, diagnosis);
   const called = Object.values(steps).filter((step) => step.state !== "unwritten" && step.state !== "frozen");
   for (const name of new Set(called.map((step) => step.kata))) {
     const verdict = hub.verdicts[name];
     if (!verdict || verdict.judging) continue;
-    for (const found of verdict.diagnoses || []) {
-      const mine = called.filter((one) => one.function === found.function);
-      const step = mine.find((one) => one.state !== "yours" || !one.alone) || mine[0];
-      if (!step) later(found);
-      else if (found.blames.length) {
+    for (const diagnosis of verdict.diagnoses || []) {
+      const steps_ = called.filter((one) => one.function === diagnosis.function);
+      const step = steps_.find((one) => one.state !== "yours" || !one.alone) || steps_[0];
+      if (!step) later(diagnosis);
+      else if (diagnosis.blames.length) {
         if (step.state === "yours" && step.alone) continue;
-        const origin = found.blames.flatMap((blame) => all.filter((one) => one.function === blame && !one.blames.length));
-        const seen = origin.filter(drawable);
-        seen.forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${found.function} is off because of it.`));
-        if (!origin.length) put(found);
+        const origin = diagnosis.blames.flatMap((blame) => all.filter((one) => one.function === blame && !one.blames.length));
+        const visible = origin.filter(drawable);
+        visible.forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${diagnosis.function} is off because of it.`));
+        if (!origin.length) put(diagnosis);
       } else {
-        const how = shows(found, step, panel);
+        const how = shows(diagnosis, step, panel);
         // What it is built on comes first.
-        if (how) all.filter((one) => found.also_wrong.includes(one.function) && one.id && drawable(one)).forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${found.function} is built on it.`));
-        if (how) put(found, how === true ? "" : how);
-        else later(found);
+        if (how) all.filter((one) => diagnosis.also_wrong.includes(one.function) && one.id && drawable(one)).forEach((one) => put(one, called.some((each) => each.function === one.function) ? "" : `${diagnosis.function} is built on it.`));
+        if (how) put(diagnosis, how === true ? "" : how);
+        else later(diagnosis);
       }
     }
   }
@@ -171,7 +171,7 @@ export function tutor(hub, steps, title, panel) {
 }
 
 // What the judge says besides, in one line.
-export const quiet = (rest) => (rest.length ? h("p.quiet", "Also judged, and not to be seen here: ", rest.map((found, i) => [i ? "; " : "", h("code", found.function), ` ${found.says}`, found.hint ? [" (", h("code.command", found.hint), ")"] : ""]), ".") : null);
+export const quiet = (rest) => (rest.length ? h("p.quiet", "Also judged, and not to be seen here: ", rest.map((diagnosis, i) => [i ? "; " : "", h("code", diagnosis.function), ` ${diagnosis.says}`, diagnosis.hint ? [" (", h("code.command", diagnosis.hint), ")"] : ""]), ".") : null);
 
 export function rowSum(cells) {
   const total = sum(cells);

@@ -15,8 +15,8 @@ export function text(x, digits = 2) {
 export function short(x) {
   if (odd(x)) return text(x);
   if (x === 0) return "0";
-  const shown = x.toFixed(2);
-  return shown === "1.00" ? "1.0" : shown.replace("0.", ".").replace("-", "−");
+  const digits = x.toFixed(2);
+  return digits === "1.00" ? "1.0" : digits.replace("0.", ".").replace("-", "−");
 }
 
 export const sum = (row) => row.reduce((total, x) => (odd(x) ? NaN : total + x), 0);
@@ -30,11 +30,11 @@ export const THEMES = {
   dark: { paper: [22, 26, 33], ink: [158, 208, 255], warm: [255, 176, 92], grey: [205, 211, 219], gap: [255, 157, 148], text: [255, 255, 255], over: [0, 0, 0] },
 };
 
-const asked = matchMedia("(prefers-color-scheme: dark)");
+const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 // The element with data-theme, once the user has chosen a theme.
 export const surface = { el: document.documentElement };
-export const theme = () => surface.el.dataset.theme || (asked.matches ? "dark" : "light");
-export const onTheme = (act) => asked.addEventListener("change", act);
+export const theme = () => surface.el.dataset.theme || (darkScheme.matches ? "dark" : "light");
+export const onTheme = (act) => darkScheme.addEventListener("change", act);
 
 const mix = (from, to, t) => from.map((x, i) => Math.round(x + (to[i] - x) * t));
 const css = (rgb) => `rgb(${rgb.join(", ")})`;

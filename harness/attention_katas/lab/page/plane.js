@@ -55,26 +55,26 @@ export function plane({ label, handles, moved }) {
     const box = svg.getBoundingClientRect();
     return [(((event.clientX - box.left) / box.width) * SIZE - SIZE / 2) / UNIT, (SIZE / 2 - ((event.clientY - box.top) / box.height) * SIZE) / UNIT];
   };
-  let held = null;
+  let active = null;
   let grip = [0, 0];
   svg.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     const id = event.target.closest("[data-handle]")?.dataset.handle;
-    held = handles.find((one) => one.id === id) || handles[0];
+    active = handles.find((one) => one.id === id) || handles[0];
     const at = where(event);
-    grip = id ? [held.at[0] - at[0], held.at[1] - at[1]] : [0, 0];
+    grip = id ? [active.at[0] - at[0], active.at[1] - at[1]] : [0, 0];
     svg.setPointerCapture(event.pointerId);
     svg.classList.add("holding");
-    marks.get(held.id).focus({ preventScroll: true });
-    if (!id) move(held, at);
+    marks.get(active.id).focus({ preventScroll: true });
+    if (!id) move(active, at);
     event.preventDefault();
   });
   svg.addEventListener("pointermove", (event) => {
-    if (!held) return;
+    if (!active) return;
     const at = where(event);
-    move(held, [at[0] + grip[0], at[1] + grip[1]]);
+    move(active, [at[0] + grip[0], at[1] + grip[1]]);
   });
-  const drop = () => ((held = null), svg.classList.remove("holding"));
+  const drop = () => ((active = null), svg.classList.remove("holding"));
   svg.addEventListener("pointerup", drop);
   svg.addEventListener("pointercancel", drop);
   return {

@@ -62,10 +62,10 @@ function lookup({ scene }, ask) {
 }
 
 function headOf({ scene, frozen }, ask) {
-  const found = frozen.heads[`${ask.head} ${ask.sentence}`];
-  const [q, k, v] = ["q", "k", "v"].map((part) => unpack(found[part]));
-  const told = scene.sentences[ask.sentence];
-  return { q, k, v, root: Math.sqrt(q[0].length), tokens: ask.head.length > 1 ? told.tokens : told.words };
+  const vectors = frozen.heads[`${ask.head} ${ask.sentence}`];
+  const [q, k, v] = ["q", "k", "v"].map((part) => unpack(vectors[part]));
+  const texts = scene.sentences[ask.sentence];
+  return { q, k, v, root: Math.sqrt(q[0].length), tokens: ask.head.length > 1 ? texts.tokens : texts.words };
 }
 
 const mask = (tokens) => tokens.map((_, i) => tokens.map((__, j) => (j <= i ? 1 : 0)));

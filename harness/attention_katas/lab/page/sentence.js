@@ -19,7 +19,7 @@ const CAPTIONS = {
 export default {
   render({ model: hub, el }) {
     const now = { sentence: "tired", head: "A", causal: false, divide: true };
-    const kept = {};
+    const lastAnswers = {};
     let row = 7;
     let at = null;
     let view = "weights";
@@ -67,10 +67,10 @@ export default {
     // All steps of an answer as they will be drawn, each with its parameters.
     const now_ = (answer) => {
       const { sentence, head, causal, divide } = answer.ask;
-      const scores = drawn(answer.scores, kept, "scores", [sentence, head, divide]);
+      const scores = drawn(answer.scores, lastAnswers, "scores", [sentence, head, divide]);
       return { scores,
-        mask: answer.mask ? drawn(answer.mask, kept, "mask", answer.tokens.length) : null,
-        w: drawn(answer.weights, kept, "weights", [sentence, head, causal, divide, scores.cells]) };
+        mask: answer.mask ? drawn(answer.mask, lastAnswers, "mask", answer.tokens.length) : null,
+        w: drawn(answer.weights, lastAnswers, "weights", [sentence, head, causal, divide, scores.cells]) };
     };
     const show = (answer) => {
       last = answer;
@@ -91,10 +91,10 @@ export default {
       const buttons = list.map((word, i) => {
         const value = w.cells[row][i];
         const truth = w.right[row][i];
-        const seen = allowed(row, i);
-        const one = h("button.token", { type: "button", "aria-pressed": String(i === row), class: `token ${i === row ? "asks" : ""} ${seen ? "" : "hidden"} ${/^\[/.test(word) ? "extra" : ""} ${odd(value) ? "lost" : ""}`,
-          "aria-label": `${word}: ${seen || value !== 0 ? `weight ${text(value)}` : "masked"}` },
-          h("span.tokenword", word), h("span.meter", h("span.fill", { class: `fill ${w.mine ? "mine" : "theirs"} ${w.old ? "old" : ""}` }), w.state === "frozen" || odd(truth) ? null : h("span.tick")), h("span.share", odd(value) ? text(value) : !seen && value === 0 ? "" : text(value)));
+        const visible = allowed(row, i);
+        const one = h("button.token", { type: "button", "aria-pressed": String(i === row), class: `token ${i === row ? "asks" : ""} ${visible ? "" : "hidden"} ${/^\[/.test(word) ? "extra" : ""} ${odd(value) ? "lost" : ""}`,
+          "aria-label": `${word}: ${visible || value !== 0 ? `weight ${text(value)}` : "masked"}` },
+          h("span.tokenword", word), h("span.meter", h("span.fill", { class: `fill ${w.mine ? "mine" : "theirs"} ${w.old ? "old" : ""}` }), w.state === "frozen" || odd(truth) ? null : h("span.tick")), h("span.share", odd(value) ? text(value) : !visible && value === 0 ? "" : text(value)));
         one.querySelector(".fill").style.height = odd(value) ? "0" : `${100 * Math.max(0, Math.min(1, value))}%`;
         const tick = one.querySelector(".tick");
         if (tick) tick.style.bottom = `${100 * Math.max(0, Math.min(1, truth))}%`;

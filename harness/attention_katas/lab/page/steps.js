@@ -17,7 +17,7 @@ const WORDS = {
 export default {
   render({ model: hub, el }) {
     const now = { sentence: "tired", head: "A", causal: true, row: 7 };
-    const kept = {};
+    const lastAnswers = {};
     let last = null;
     let until = 5;
     let page = 0;
@@ -53,10 +53,10 @@ export default {
       const { sentence, head, causal, row } = answer.ask;
       const mine = [sentence, head, row];
       const steps = {};
-      for (const name of ["score", "scale"]) steps[name] = drawn(answer[name], kept, name, mine);
-      if (answer.mask) steps.mask = drawn(answer.mask, kept, "mask", [row, answer.tokens.length]);
-      steps.softmax = drawn(answer.softmax, kept, "softmax", [...mine, causal, steps.scale.cells]);
-      steps.blend = drawn(answer.blend, kept, "blend", [...mine, causal]);
+      for (const name of ["score", "scale"]) steps[name] = drawn(answer[name], lastAnswers, name, mine);
+      if (answer.mask) steps.mask = drawn(answer.mask, lastAnswers, "mask", [row, answer.tokens.length]);
+      steps.softmax = drawn(answer.softmax, lastAnswers, "softmax", [...mine, causal, steps.scale.cells]);
+      steps.blend = drawn(answer.blend, lastAnswers, "blend", [...mine, causal]);
       return steps;
     };
     const show = (answer) => {

@@ -9,7 +9,7 @@ import { odd, text } from "./numbers.js";
 export default {
   render({ model: hub, el }) {
     const { source, target } = hub.scene.wiring;
-    const kept = {};
+    const lastAnswers = {};
     let head = 0;
     let row = 1;
     let last = null;
@@ -22,8 +22,8 @@ export default {
     const show = (answer) => {
       last = answer;
       const steps = { self: answer.self, cross: answer.cross };
-      const own = drawn(answer.self, kept, "self", 0);
-      const other = drawn(answer.cross, kept, "cross", 0);
+      const own = drawn(answer.self, lastAnswers, "self", 0);
+      const other = drawn(answer.cross, lastAnswers, "cross", 0);
       const picks = () => [...parts.figure.querySelectorAll(".pick")];
       const focused = picks().indexOf(parts.figure.getRootNode().activeElement);
       fill(parts.figure, h("div.wirings",
