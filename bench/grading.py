@@ -122,7 +122,7 @@ class Sizes:
 
 FULL = Sizes(100, 10, 5, 1000, 60, 50, 20, 5, 5.0)
 SHORT = Sizes(40, 10, 2, 120, 30, 30, 10, 3, 2.0)
-QUICK = Sizes(2, 1, 1, 4, 2, 4, 2, 1, 0.3, hanging=False, exact=False)
+QUICK = Sizes(2, 1, 1, 3, 1, 2, 2, 1, 0.3, hanging=False, exact=False)
 SMOKE = Sizes(1, 0, 0, 2, 0, 0, 0, 0, 0.1, hanging=False, exact=False, only_class=True)
 
 
@@ -468,7 +468,7 @@ def main() -> None:
     options = parser.add_mutually_exclusive_group()
     for name, sizes, text in (
         ("--short", SHORT, "smaller classes: some ten minutes instead of forty"),
-        ("--quick", QUICK, "to see that it works: about a minute"),
+        ("--quick", QUICK, "to see that it works: half a minute"),
         ("--smoke", SMOKE, "two students: the smallest run there is"),
     ):
         options.add_argument(

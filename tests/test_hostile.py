@@ -14,6 +14,28 @@ from tests.conftest import submission_of
 from tests.hostility import FILES, LIMITS, judged, left_behind, traces, wanted
 
 
+class Guarded:
+    """A judge of hostile files, which has to judge honest code rightly after them."""
+
+    EVERY = 8  # files, after which honest code is judged
+
+    def __init__(self, judge, honest):
+        self.judge, self.honest = judge, honest
+        self.since: list[str] = []
+
+    def judged(self, catalog, path):
+        """The verdict on a hostile file."""
+        self.since.append(path.stem)
+        return judged(self.judge, catalog, path)
+
+    def check(self):
+        """Judge honest code: none of the files since the last time may have harmed the judge."""
+        names, self.since = self.since, []
+        after = self.judge.judge(self.honest)
+        assert after.outcome == v.PASSED, f"after {names}: {words.verdict(after)}"
+        assert after.seconds < 30, f"after {names}"
+
+
 @pytest.fixture(scope="module")
 def guarded(catalog):
     if sys.platform != "linux":
@@ -24,14 +46,13 @@ def guarded(catalog):
         for name in ("softmax", "dot-product"):  # a template for each set of bans, once
             right = catalog[name].reference.read_text(encoding="utf-8")
             assert judge.judge(submission_of(catalog, name, right)).outcome == v.PASSED
-        yield judge, honest
+        yield Guarded(judge, honest)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_gets_its_outcome_and_leaves_nothing(guarded, catalog, path):
-    judge, honest = guarded
     want, before = wanted(path), traces()
-    verdict = judged(judge, catalog, path)
+    verdict = guarded.judged(catalog, path)
     lacking = [name for name in want.needs if name in restrictions.missing(verdict.restrictions)]
     if verdict.restrictions and lacking:
         pytest.skip(f"this system has no lock {lacking}")
@@ -39,9 +60,12 @@ def test_gets_its_outcome_and_leaves_nothing(guarded, catalog, path):
     assert verdict.outcome in want.outcomes, told
     assert want.says in words.verdict(verdict)
     assert not any(left_behind(before).values()), left_behind(before)
-    after = judge.judge(honest)
-    assert after.outcome == v.PASSED, words.verdict(after)
-    assert after.seconds < 30
+    if len(guarded.since) >= Guarded.EVERY:
+        guarded.check()
+
+
+def test_honest_code_passes_after_the_last_ones(guarded):
+    guarded.check()
 
 
 def test_there_are_enough_of_them():
