@@ -37,7 +37,7 @@ export default {
     };
     const table = () => {
       const points = HEADS.map((n) => heads.get(n));
-      const most = Math.max(1e-9, ...known.filter(Boolean).flatMap((p) => [p.yours_ms ?? 0, p.right_ms]));
+      const most = Math.max(1e-9, ...points.filter(Boolean).flatMap((p) => [p.yours_ms ?? 0, p.right_ms]));
       const W = Math.max(290, Math.min(440, left.clientWidth || 380));
       const [first, bar] = [36, W * 0.29];
       const second = first + bar + 46;
@@ -93,7 +93,7 @@ export default {
       const points = [...lengths.values()];
       const keys = h("p.keys", points.some((p_) => p_.yours_ms != null) ? h("span.key.time", "your time, ms") : null, points.some((p_) => p_.yours_mb) ? h("span.key.memory", "your memory, MB") : null, h("span.key.reference", "the reference's time, ms"), h("span.key.square", "n²"));
       if (!p) return [keys, h("p.readout", hub.live && busy ? `${chosen} words: being measured …` : `${chosen} words were not measured${stopped() ? ": see below" : ""}.`)];
-      const noisy = [...known, ...heads.values()].some((p_) => p_.scatters) ? h("p.fine", "The machine is busy: these times vary.") : null;
+      const noisy = [...points, ...heads.values()].some((p_) => p_.scatters) ? h("p.fine", "The machine is busy: these times vary.") : null;
       return [keys, h("p.readout", h("strong", `${chosen} words`), `: ${(chosen * chosen).toLocaleString("en")} scores, ${text(p.matrix_mb, p.matrix_mb < 1 ? 2 : 0)} MB for the matrix alone; `,
         p.yours_ms == null ? `the reference takes ${text(p.right_ms, 2)} ms` : [h("strong", `${text(p.yours_ms, 2)} ms`), ` and ${p.yours_mb ? `${text(p.yours_mb, 1)} MB` : "too little memory to measure"} for yours, ${text(p.right_ms, 2)} ms for the reference`], "."), noisy];
     };

@@ -9,7 +9,7 @@ function build(make, what, rest) {
   const first = rest[0];
   const plain = first && typeof first === "object" && !first.nodeType && !Array.isArray(first);
   for (const [name, value] of plain ? Object.entries(first) : []) set(el, name, value);
-  el.append(...kept(plain ? rest.slice(1) : rest, el));
+  el.append(...nodes(plain ? rest.slice(1) : rest, el));
   return el;
 }
 
@@ -33,7 +33,7 @@ export const h = (what, ...rest) => build((tag) => document.createElement(tag), 
 export const s = (what, ...rest) => build((tag) => document.createElementNS(SVG, tag), what, rest);
 
 export function fill(el, ...children) {
-  el.replaceChildren(...kept(children, el));
+  el.replaceChildren(...nodes(children, el));
   return el;
 }
 
