@@ -9,7 +9,7 @@ from attention_katas.errors import BadContent
 from attention_katas.service.local import open_judge
 from tests.packs import copied, only
 
-MARK = "from attention_katas.authoring.mistakes import harmless, mistake\n"
+MARK = "from attention_katas.authoring import harmless, mistake\n"
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_what_files_alone_can_tell(content):
     (folder / "mistakes.py").unlink()
     said = "\n".join(content_problems(only(content)["dot-product"]))
     assert "mistakes.py is missing" in said
-    assert "hints.md has 1 rungs, at least 3" in said
+    assert "hints.md has 1 of at least 3" in said
     assert "hints.md gives the answer away" in said
     assert "lesson.md has no section 'What carries forward'" in said
     assert "dot_product.py has no stub of attention_scores" in said

@@ -207,7 +207,7 @@ def test_nothing_returned_asks_for_the_return(lab):
     lab.write("softmax.py", "def softmax(x, dim=-1):\n    x.exp()\n")
     with lab.line() as line:
         weights = ask(line, "lookup", **LOOKUP)["weights"]
-    assert weights["message"] == "softmax returned nothing: is a return missing?"
+    assert weights["message"] == "softmax returned None; is a return missing?"
 
 
 def test_a_function_that_is_not_written_is_drawn_by_the_reference(lab):
@@ -262,7 +262,7 @@ def test_another_shape_is_said_and_not_drawn(lab):
     with lab.line() as line:
         weights = ask(line, "lookup", **LOOKUP)["weights"]
     assert weights["state"] == "shape"
-    assert weights["message"] == "returned shape (1), expected (1, 4)"
+    assert weights["message"] == "shape (1,) came back, expected (1, 4)"
 
 
 def test_another_type_is_said_and_not_drawn(lab):
@@ -272,7 +272,7 @@ def test_another_type_is_said_and_not_drawn(lab):
         answer = ask(line, "lookup", **LOOKUP)
         steps = ask(line, "width")["steps"]
     assert answer["weights"]["state"] == answer["scores"]["state"] == "dtype"
-    wanted = "returned torch.bool, expected a floating-point tensor"
+    wanted = "torch.bool came back, expected torch.float64"
     assert answer["weights"]["message"] == wanted
     assert answer["figures"]["yours"] is None
     assert steps["softmax"]["message"] == wanted

@@ -298,7 +298,7 @@ def test_katas_of_one_pack_build_on_those_of_another(tmp_path):
 
 SHARED = "def factor():\n    return {}\n"
 MISTAKES = (
-    "from attention_katas.authoring.mistakes import mistake\n"
+    "from attention_katas.authoring import mistake\n"
     "from shared.helpers import factor\n\n\n"
     "@mistake('multiplies wrongly', question='By what?')\n"
     "def wrong(x):\n    return x * factor()\n"

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from attention_katas.authoring.mistakes import convention, formula, harmless, mistake
+from attention_katas.authoring import convention, formula, harmless, mistake
 from shared.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,

@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.authoring.mistakes import formula, harmless, mistake
+from attention_katas.authoring import formula, harmless, mistake
 
 
 def _last_two(k):

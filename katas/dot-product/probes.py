@@ -1,6 +1,6 @@
 """Probes and symptoms of the dot product: the calls that the diagnosis makes."""
 
-from attention_katas.authoring.probing import ask, close, furthest, probe, symptom
+from attention_katas.authoring import ask, close, furthest, probe, symptom
 
 AXES = {"q": "H T_q d_k", "k": "H T_k d_k"}
 

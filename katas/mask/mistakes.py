@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.authoring.mistakes import convention, formula, harmless, mistake
+from attention_katas.authoring import convention, formula, harmless, mistake
 from shared.masked_softmax import (
     added_mask_softmax,
     billion_fill_softmax,

@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.authoring.probing import ask, broken, close, furthest, probe, symptom
+from attention_katas.authoring import ask, broken, close, furthest, probe, symptom
 
 AXES = {"x": "B T D", "num_heads": "H", "keep": "B T"}
 NAMES = ("w_q", "b_q", "w_k", "b_k", "w_v", "b_v", "w_o", "b_o")
@@ -202,7 +202,7 @@ def ten_more_of_padding(f, draw):
         )
 
 
-@symptom("multi_head_attention")
+@symptom("multi_head_attention", values=False)
 def batch_is_apart(f, draw):
     x, layer = draw(3, 4, 8), _layer(draw, 8)
     if not close(f(x[1:2], layer, 2), f(x, layer, 2)[1:2]):
@@ -218,7 +218,7 @@ def reads_its_weights(f, draw):
             return f"the result does not depend on {name}"
 
 
-@symptom("multi_head_attention")
+@symptom("multi_head_attention", values=False)
 def constant_values(f, draw):
     """A blend of equal values is that value, whatever the weights."""
     layer = _layer(draw, 8)
@@ -230,7 +230,7 @@ def constant_values(f, draw):
         return "with w_v = 0 every value is b_v, so every blend should be b_v; yours is not"
 
 
-@symptom("multi_head_attention")
+@symptom("multi_head_attention", values=False)
 def order_of_positions(f, draw):
     x, layer = draw(1, 4, 8), _layer(draw, 8)
     if not close(f(x.flip(1), layer, 2), f(x, layer, 2).flip(1)):
@@ -239,7 +239,7 @@ def order_of_positions(f, draw):
         )
 
 
-@symptom("multi_head_attention")
+@symptom("multi_head_attention", values=False)
 def heads_do_not_meet(f, draw):
     x, layer = draw(1, 4, 8), _layer(draw, 8)
     layer["w_o"] = torch.eye(8, dtype=x.dtype)

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from attention_katas.authoring.mistakes import formula, harmless, mistake
+from attention_katas.authoring import formula, harmless, mistake
 
 
 def _last_two(k):

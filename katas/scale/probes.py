@@ -2,7 +2,7 @@
 
 import math
 
-from attention_katas.authoring.probing import ask, probe, symptom
+from attention_katas.authoring import ask, probe, symptom
 
 AXES = {"q": "H T_q d_k", "k": "H T_k d_k"}
 

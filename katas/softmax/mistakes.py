@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.authoring.mistakes import formula, harmless, mistake
+from attention_katas.authoring import formula, harmless, mistake
 
 
 def _shares(e, dim):
@@ -112,7 +112,7 @@ def first_axis(x, dim=-1):
 
 
 @mistake(
-    "always takes axis 1: right for a matrix, but with four axes it holds the heads",
+    "always takes axis 1: right for a matrix, but with four axes, axis 1 holds the heads",
     question="With a head axis in front, does your axis still hold the keys?",
     hint="Which axis",
     shows="nothing",
@@ -122,7 +122,7 @@ def axis_one(x, dim=-1):
 
 
 @mistake(
-    "always takes axis 1: right for a matrix, but with four axes it holds the heads",
+    "always takes axis 1: right for a matrix, but with four axes, axis 1 holds the heads",
     question="With a head axis in front, does your axis still hold the keys?",
     hint="Which axis",
     same_as="axis-one",
@@ -132,7 +132,7 @@ def axis_one_always(x, dim=-1):
 
 
 @mistake(
-    "always takes axis 1: right for a matrix, but with four axes it holds the heads",
+    "always takes axis 1: right for a matrix, but with four axes, axis 1 holds the heads",
     question="With a head axis in front, does your axis still hold the keys?",
     hint="Which axis",
     same_as="axis-one",

@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_katas.authoring.probing import ask, broken, close, furthest, probe, symptom
+from attention_katas.authoring import ask, broken, close, furthest, probe, symptom
 
 AXES: dict[str, str] = {}
 INF = float("inf")
@@ -85,7 +85,7 @@ def rows_sum_to_one(f, draw):
         return f"row {index[0]} of the weights sums to {actual:.3g}, not to 1"
 
 
-@symptom("softmax")
+@symptom("softmax", values=False)
 def columns_sum_to_one(f, draw):
     weights = f(draw(4, 4))
     if close(weights.sum(0), torch.ones(4, dtype=weights.dtype)):
@@ -99,7 +99,7 @@ def nothing_negative(f, draw):
         return f"a weight is negative: {lowest:.3g}"
 
 
-@symptom("softmax")
+@symptom("softmax", values=False)
 def order(f, draw):
     x = draw(1, 6)
     weights = f(x)
@@ -116,7 +116,7 @@ def shift(f, draw):
         return f"adding 3 to every score changes a weight from {expected:.3g} to {actual:.3g}"
 
 
-@symptom("softmax")
+@symptom("softmax", values=False)
 def rows_are_apart(f, draw):
     x = draw(4, 4)
     before = f(x)
@@ -126,7 +126,7 @@ def rows_are_apart(f, draw):
         return "changing a score of row 3 changes the weights of other rows"
 
 
-@symptom("softmax")
+@symptom("softmax", values=False)
 def honours_dim(f, draw):
     x = draw(4, 4)
     if not close(f(x, dim=0).sum(0), torch.ones(4, dtype=x.dtype)):
@@ -153,7 +153,7 @@ def survives(f, draw):
             return f"for scores near {size}, {count} weights are not finite"
 
 
-@symptom("softmax")
+@symptom("softmax", values=False)
 def one_row_far_below(f, draw):
     x = draw(2, 4, dtype=torch.float32)
     x[1] -= 500

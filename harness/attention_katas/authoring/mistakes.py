@@ -135,7 +135,7 @@ def entries_in(module: ModuleType) -> list[tuple[Mistake, Callable[..., Any]]]:
     return [(entry, value) for entry, value in entries if isinstance(entry, Mistake)]
 
 
-# What formula was asked for, while somebody listens instead of computing.
+# While this is a list, a formula records in it what it was asked for, and computes nothing.
 _heard: ContextVar[list[Change] | None] = ContextVar("heard", default=None)
 
 

@@ -26,12 +26,14 @@ def status() -> None:
     from attention_katas.service.daemon.address import address
 
     out, why_not, where = screen(), control.why_not(), address()
-    report = control.status(where) if where else None
-    if where is None or report is None:
+    addresses = [where, *where.all()] if where else []
+    reports = {report.pid: report for report in map(control.status, addresses) if report}
+    if not reports:
         out.line("No daemon is running.", "bold")
         next_run = "The next kata run starts one."
         out.line(f"This machine uses no daemon: {why_not}." if why_not else next_run)
         return
+    report, *others = reports.values()
     since = datetime.fromtimestamp(report.started).strftime("%H:%M:%S")
     submissions = "1 submission" if report.judged == 1 else f"{report.judged} submissions"
     start = "" if report.warm else ", and still starting"
@@ -40,9 +42,9 @@ def status() -> None:
     out.field("judged", submissions, indent=2, width=10)
     if report.memory_mb:
         out.field("memory", f"{report.memory_mb:.0f} MB", indent=2, width=10)
-    more = sum(control.status(address) is not None for address in where.all()) - 1
-    if more:
-        out.field("more", f"{more}, for other versions or environments", indent=2, width=10)
+    if others:
+        more = f"{len(others)}, for other packs, versions or environments"
+        out.field("more", more, indent=2, width=10)
     seconds = report.idle_seconds_left
     ends = (
         "not while it is in use" if seconds is None else f"in {seconds / 60:.0f} min without work"

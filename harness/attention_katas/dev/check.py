@@ -95,7 +95,7 @@ def content_problems(kata: Kata) -> list[str]:
         ]
     hints = kata.hints()
     if len(hints) < LEAST_HINTS:
-        problems.append(f"hints.md has {len(hints)} rungs, at least {LEAST_HINTS}")
+        problems.append(f"hints.md has {len(hints)} of at least {LEAST_HINTS}")
     for part in LESSON:
         if not kata.lesson().get(part):
             problems.append(f"lesson.md has no section {part!r}")
@@ -164,18 +164,21 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
 
 def entry_problems(kata: Kata, entries: list[mistakes.Mistake]) -> list[str]:
     """What entries say of each other and of the hints has to be there."""
-    ids, rungs = {entry.id for entry in entries}, [title for title, _ in kata.hints()]
+    ids, titles = {entry.id for entry in entries}, [title for title, _ in kata.hints()]
     problems = []
     for entry in entries:
         if entry.function and entry.function not in kata.functions:
             problems.append(
-                f"the entry {entry.id!r} is of {entry.function!r}, which the kata does not ask"
+                f"the entry {entry.id!r} has function={entry.function!r}, "
+                "which is no function of the kata"
             )
         if entry.same_as and entry.same_as not in ids:
-            problems.append(f"the entry {entry.id!r} is like {entry.same_as!r}, which is no entry")
-        if entry.hint and entry.hint not in rungs:
             problems.append(
-                f"the entry {entry.id!r} points to a hint {entry.hint!r} that is not there"
+                f"the entry {entry.id!r} has same_as={entry.same_as!r}, which is no entry"
+            )
+        if entry.hint and entry.hint not in titles:
+            problems.append(
+                f"the entry {entry.id!r} has hint={entry.hint!r}, which is no section of hints.md"
             )
     return problems
 
@@ -193,16 +196,19 @@ def probe_problems(kata: Kata) -> list[str]:
     if not path.exists():
         return []
     module, reference, problems = load_module(path), load_module(kata.reference), []
+    computing = computing_functions(path.read_text(encoding="utf-8"))
     for name, value in vars(module).items():
         for mark in (probing.PROBE, probing.SYMPTOM):
             target = getattr(value, mark, None)
             if target is None:
                 continue
+            if mark == probing.SYMPTOM and not probing.has_values(value) and name in computing:
+                problems.append(f"probes.py: {name} has values=False, and computes its sentence")
             draw = Draw(torch.Generator().manual_seed(0), Device("cpu"))
             function = getattr(reference, target, None) if target in kata.functions else None
             if function is None:
                 problems.append(
-                    f"probes.py: {name} is of {target!r}, which the kata does not ask for"
+                    f"probes.py: {name} is for {target!r}, which is no function of the kata"
                 )
                 continue
             try:
@@ -213,6 +219,17 @@ def probe_problems(kata: Kata) -> list[str]:
             except Exception as error:  # noqa: BLE001 - whatever its author did
                 problems.append(f"probes.py: {name} breaks: {type(error).__name__}: {error}")
     return problems
+
+
+def computing_functions(source: str) -> set[str]:
+    """The functions that return something else than a constant."""
+    return {
+        function.name
+        for function in ast.walk(parse(source) or ast.Module([], []))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value and not isinstance(node.value, ast.Constant)
+    }
 
 
 def name_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
@@ -226,7 +243,7 @@ def name_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
         rest = ", ".join(id for id in candidates if id != name)
         return [
             f"no question tells {entry.id!r} from {rest}; "
-            "add a probe that does to probes.py, or declare one like the other"
+            "add a probe that does to probes.py, or give one of them same_as="
         ]
     causes = [cause.id for d in diagnoses for cause in d.causes]
     fault = f"is called {', '.join(causes)}" if causes else "is not named"

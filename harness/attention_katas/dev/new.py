@@ -125,7 +125,7 @@ Say what to keep in mind.
 MISTAKES = '''\
 """Known ways of getting {name} wrong, and right ones that look odd."""
 
-from attention_katas.authoring.mistakes import harmless, mistake
+from attention_katas.authoring import harmless, mistake
 
 
 @mistake("gives back its input", question="What did your function do to x?", hint="Where to look")

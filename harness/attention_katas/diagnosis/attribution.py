@@ -75,9 +75,9 @@ def find(
 def _that_help(
     case: FailedRun, parts: Sequence[Part], already: list[Part], failed: Sequence[Call]
 ) -> list[Part]:
-    """The parts with which, made right beside those `already`, some answer is another one.
+    """The parts whose correction, beside those in `already`, changes an answer.
 
-    Just one when that alone makes all of them right.
+    Only one part when its correction makes all answers right.
     """
     helped: list[Part] = []
     for part in parts if failed else ():

@@ -453,7 +453,7 @@ class Diagnoser:
             return []
         if not text:
             return []
-        return [s.Measured(measure.__name__, text, not probing.is_fixed(measure, text))]
+        return [s.Measured(measure.__name__, text, probing.has_values(measure))]
 
 
 def _pairs(answer: Any, expected: Any) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -485,7 +485,11 @@ def _in_half(call: Call) -> bool:
 
 def _with_shapes(call: Call) -> str:
     """`softmax(x) for x (4, 4)`"""
-    parts = [text.partition(")")[0] + ")" for text in call.inputs if "(" in text]
+    parts = [
+        f"{name} {excerpt.shape_text(value)}"
+        for name, value in call.arguments
+        if isinstance(value, torch.Tensor)
+    ]
     return f"{call.text} for {', '.join(parts)}" if parts else call.text
 
 

@@ -36,7 +36,7 @@ class Behaviour:
     message: the text of the exception.
     mismatch: tensors of two devices met.
     answer: what was returned: a tensor, or nested ones.
-    away: the answer is on the pretended device of the inputs.
+    away: the answer is on the fake device of the inputs.
     changed: positions of the tensors that were written into.
     gradients: of the inputs, in their shapes.
     """
@@ -57,7 +57,7 @@ def recorded(call: Call) -> Behaviour:
         raised=call.raised is not None,
         refused="ValueError" in call.kinds,
         message=call.raised.message if call.raised is not None else "",
-        mismatch=call.raised is not None and call.raised.type == "DeviceMismatch",
+        mismatch=call.mismatch,
         answer=call.answer,
         away=call.output_device == fake_device.NAME,
         changed=frozenset(call.changed),

@@ -78,6 +78,14 @@ def subclass(act):
         pass
     return act(x.as_subclass(Mine))
 
+def names_of(error):
+    # The classes of an exception and of those behind it; C++ puts their names into its text.
+    names = set()
+    while error is not None:
+        names |= {type(error).__name__, *str(error).replace(":", " ").split()}
+        error = error.__cause__ or error.__context__
+    return names
+
 def tried(route):
     try:
         space = dict(globals())
@@ -87,7 +95,7 @@ def tried(route):
             warnings.simplefilter("ignore")
             answer = eval(route, space)
     except BaseException as error:
-        return 0 if "switched off" in str(error) else 2
+        return 0 if "BannedBuiltin" in names_of(error) else 2
     return 1 if any(isinstance(t, torch.Tensor) for t in tree_leaves(answer)) else 2
 
 def check_bans():

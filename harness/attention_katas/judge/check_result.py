@@ -18,7 +18,6 @@ class CheckResult:
     reason: why the check did not pass.
     rung: the rung of the ladder that does not hold.
     evidence: the call, and numbers to look at.
-    ours: the fault of ours that kept the check from an outcome.
     printed: what the submission printed during the check.
     seconds: duration of setup, call and teardown together.
     complete: whether pytest has reported the last stage of the check.

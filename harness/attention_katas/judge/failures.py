@@ -24,10 +24,14 @@ class CheckFailed(AssertionError):
     rung: which one.
     evidence: the call, and numbers to look at.
     kinds: the names of the classes of the exception that was raised, if one was.
+    missing: the module that could not be imported, if that is what was raised.
+    mismatch: tensors of two devices met, on the fake device.
     """
 
     outcome: ClassVar[CheckOutcome] = data.FAILED
     kinds: Sequence[str] = ()
+    missing: str = ""
+    mismatch: bool = False
 
     def __init__(self, reason: Reason, rung: Rung = "", evidence: Evidence | None = None) -> None:
         super().__init__(words.reason(reason))

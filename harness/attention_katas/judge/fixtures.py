@@ -33,7 +33,7 @@ from attention_katas.verdict.unjudged import Unjudged
 class RunContext:
     """One submission on its way through the hidden tests.
 
-    take, give_back: a sandbox worker of the judge's, and back.
+    take, give_back: get a sandbox worker, and return it.
     hung: functions that ran into their time limit.
     wrong: functions whose values are wrong.
     audit: odd things that the code did.
@@ -93,7 +93,7 @@ class HiddenTests:
 
     def __init__(self) -> None:
         self.round: RunContext | None = None
-        self.conversation: RemoteSolution | None = None
+        self.remote: RemoteSolution | None = None
         self.stand_in = False
         self.printed = ""
         self.result = CheckResult()
@@ -119,7 +119,7 @@ class HiddenTests:
         """The learner's functions, in a sandbox worker of this check's own."""
         current = self.current()
         worker = current.take(current.submission)
-        self.conversation = RemoteSolution(
+        self.remote = RemoteSolution(
             current.submission,
             current.reference,
             worker,
@@ -128,45 +128,45 @@ class HiddenTests:
             until=current.until,
         )
         try:
-            self.conversation.load()
+            self.remote.load()
             yield Solution(current.submission.kata, self._call)
         finally:
             self.printed = worker.printed()
-            current.audit += self.conversation.audit
-            current.recorded_calls.append(self.conversation.calls)
+            current.audit += self.remote.audit
+            current.recorded_calls.append(self.remote.calls)
             current.give_back(worker)
 
     def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.stand_in:
             return getattr(self.current().reference, name)(*args, **kwargs)
-        assert self.conversation is not None
-        return self.conversation.call(name, args, kwargs)
+        assert self.remote is not None
+        return self.remote.call(name, args, kwargs)
 
     @pytest.fixture
     def agree(self, solution: Solution, generator: torch.Generator) -> ladder.Agree:
         current = self.current()
-        assert self.conversation is not None
-        return ladder.Agree(self.conversation, current.reference, current.device, generator)
+        assert self.remote is not None
+        return ladder.Agree(self.remote, current.reference, current.device, generator)
 
     @pytest.fixture
     def same(self, solution: Solution) -> Callable[..., None]:
-        assert self.conversation is not None
-        return laws.same(self.conversation, self.current().device)
+        assert self.remote is not None
+        return laws.same(self.remote, self.current().device)
 
     @pytest.fixture
     def slopes(self, solution: Solution) -> Callable[..., None]:
-        assert self.conversation is not None
-        return laws.slopes(self.conversation, self.current().device)
+        assert self.remote is not None
+        return laws.slopes(self.remote, self.current().device)
 
     @pytest.fixture
     def refuses(self, solution: Solution) -> Callable[..., None]:
-        assert self.conversation is not None
-        return laws.refuses(self.conversation)
+        assert self.remote is not None
+        return laws.refuses(self.remote)
 
     @pytest.fixture
     def follows_device(self, solution: Solution) -> Callable[..., None]:
-        assert self.conversation is not None
-        return laws.follows_device(self.conversation, lambda: self.stand_in)
+        assert self.remote is not None
+        return laws.follows_device(self.remote, lambda: self.stand_in)
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "law: counts once the values are right")
@@ -175,7 +175,7 @@ class HiddenTests:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         self.printed = ""
         self.stand_in = False
-        self.conversation = None
+        self.remote = None
         ours = self.current().ours
         if ours is not None:
             raise ours  # nothing more to find out
@@ -196,10 +196,10 @@ class HiddenTests:
             raise
         except Exception as error:
             self.stand_in = True
-            if self.conversation is not None:
-                self.current().failed += self.conversation.calls[-1:]
-                self.current().recorded_calls.append(self.conversation.calls)
-                self.conversation.calls = []
+            if self.remote is not None:
+                self.current().failed += self.remote.calls[-1:]
+                self.current().recorded_calls.append(self.remote.calls)
+                self.remote.calls = []
             fixtures: dict[str, Any] = dict(pyfuncitem.funcargs)
             _generator(self.current(), pyfuncitem.name, fixtures.get("generator"))
             names = inspect.signature(pyfuncitem.obj).parameters
@@ -244,7 +244,7 @@ class HiddenTests:
             current.ours = error
             self.result.blame_us(error)
         elif isinstance(error, failures.CheckFailed):
-            calls = self.conversation.calls if self.conversation else []
+            calls = self.remote.calls if self.remote else []
             current.failed += calls[-1:]
             if not item.get_closest_marker("law"):
                 functions = {calls[-1].function} if calls else set()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
 import pytest
 import torch
@@ -17,7 +16,7 @@ from attention_katas.judge import ban_check, failures
 from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.fixtures import HiddenTests, RunContext, title
 from attention_katas.judge.modules import References
-from attention_katas.judge.proxy import RemoteSolution
+from attention_katas.judge.proxy import RemoteSolution, wrong_definition
 from attention_katas.judge.pytest_session import Session
 from attention_katas.packs.catalog import Kata
 from attention_katas.packs.families import Family
@@ -39,11 +38,6 @@ GRAVITY: tuple[v.CheckOutcome, ...] = (
     v.NOT_WRITTEN,
     v.NOT_REACHED,
 )
-_KINDS: dict[str, Literal["class", "async", "generator"]] = {
-    "class": "class",
-    "async": "async",
-    "generator": "generator",
-}
 WARM_UP_CHECKS = 5  # checks that a judge makes to get ready
 
 
@@ -214,7 +208,7 @@ class Judge:
             submission, self._references.of(submission.kata), worker, self.device.name, set()
         )
         try:
-            problem = _wrong_definition(submission, remote.load())
+            problem = wrong_definition(submission, remote.load())
             if problem is not None:
                 raise failures.CheckFailed(problem, "answered")
         except failures.CheckFailed as failure:
@@ -353,33 +347,13 @@ def _check(item: pytest.Function, result: CheckResult) -> v.Check:
     )
 
 
-def _wrong_definition(submission: Submission, reply: dict[str, Any]) -> reasons.Reason | None:
-    """What is wrong with the functions that the file defines, if something is."""
-    kata, kinds, names = submission.kata, reply.get("functions"), reply.get("names")
-    if not isinstance(kinds, dict):
-        raise failures.Crashed(reasons.BadReply("load"), "answered")
-    for name in kata.functions:
-        kind = kinds.get(name)
-        if kind == "missing":
-            definitions = names[:200] if isinstance(names, list) else []
-            near = difflib.get_close_matches(
-                name, [text[:100] for text in definitions if isinstance(text, str)], 1
-            )
-            empty = not submission.source.strip()
-            return reasons.FunctionMissing(kata.file, name, near[0] if near else "", empty)
-        if kind != "function":
-            return reasons.NotAFunction(name, _KINDS.get(str(kind), "not callable"))
-    return None
-
-
 def _why_broken(failure: failures.CheckFailed, submission: Submission) -> reasons.Reason:
     """Why a file does not load: what is wrong with the file, where that can be told."""
     raised, file = failure.raised, submission.kata.file
     if raised is None:
         return failure.reason
-    absent = _absent(raised, submission)
-    if absent:
-        return reasons.ImportMissing(absent, submission.absent[absent])
+    if failure.missing in submission.absent:
+        return reasons.ImportMissing(failure.missing, submission.absent[failure.missing])
     where = raised.where
     if where is not None and where.file != file and raised.type == "SyntaxError":
         return reasons.ImportNotPython(where.file, file)
@@ -388,10 +362,3 @@ def _why_broken(failure: failures.CheckFailed, submission: Submission) -> reason
     if isinstance(failure.reason, reasons.RaisedException):
         return reasons.DoesNotLoad(file, raised.type, raised.message)
     return failure.reason
-
-
-def _absent(raised: v.Raised, submission: Submission) -> str:
-    """The earlier kata whose import failed because its file cannot be read, or ""."""
-    if raised.type not in ("ModuleNotFoundError", "ImportError"):
-        return ""
-    return next((name for name in submission.absent if f"'{name}'" in raised.message), "")

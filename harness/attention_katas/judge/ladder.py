@@ -27,12 +27,12 @@ class Agree:
 
     def __init__(
         self,
-        conversation: RemoteSolution,
+        remote: RemoteSolution,
         reference: ModuleType,
         device: Device,
         generator: torch.Generator,
     ) -> None:
-        self._conversation, self._reference = conversation, reference
+        self._remote, self._reference = remote, reference
         self._device, self._generator = device, generator
 
     def __call__(
@@ -63,7 +63,7 @@ class Agree:
             if failure.evidence is not None and not failure.evidence.expected_type:
                 failure.evidence.expected_type = excerpt.type_text(expected)
             raise
-        call = self._conversation.calls[-1] if self._conversation.calls else None
+        call = self._remote.calls[-1] if self._remote.calls else None
         if call is not None:
             call.tolerance = tolerance
         climb = Climb(call, weights, masked)

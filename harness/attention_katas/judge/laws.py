@@ -22,11 +22,11 @@ from attention_katas.verdict import reasons
 from attention_katas.verdict.data import FAILED
 
 
-def same(conversation: RemoteSolution, device: Device) -> Callable[..., None]:
+def same(remote: RemoteSolution, device: Device) -> Callable[..., None]:
     """`same(a, b, "because ...")`: two tensors of one shape agree within the dtype's tolerance."""
 
     def check(yours: torch.Tensor, expected: torch.Tensor, because: str) -> None:
-        climb = Climb(conversation.calls[-1] if conversation.calls else None)
+        climb = Climb(remote.calls[-1] if remote.calls else None)
         climb.shape(yours, expected)
         if bool((pattern(yours) != pattern(expected)).any()):
             climb.fail("values", reasons.LawBroken(because))
@@ -38,7 +38,7 @@ def same(conversation: RemoteSolution, device: Device) -> Callable[..., None]:
     return check
 
 
-def slopes(conversation: RemoteSolution, device: Device) -> Callable[..., None]:
+def slopes(remote: RemoteSolution, device: Device) -> Callable[..., None]:
     """`slopes(solution.f, x)`: gradients equal finite differences, for inputs of any shape.
 
     NotVerified on a device without float64, in which small differences drown. See
@@ -54,14 +54,14 @@ def slopes(conversation: RemoteSolution, device: Device) -> Callable[..., None]:
         if not torch.autograd.gradcheck(
             function, leaves, eps=1e-3, atol=1e-2, rtol=1e-2, raise_exception=False, fast_mode=True
         ):
-            call = conversation.calls[-1] if conversation.calls else None
+            call = remote.calls[-1] if remote.calls else None
             evidence = call.evidence() if call else None
             raise failures.CheckFailed(reasons.NotTheSlopes(), "gradients", evidence)
 
     return check
 
 
-def refuses(conversation: RemoteSolution) -> Callable[..., None]:
+def refuses(remote: RemoteSolution) -> Callable[..., None]:
     """`refuses(solution.f, ValueError, x, 3)`: the call raises this exception."""
 
     def check(function: Proxy, error: type[Exception], *args: Any, **kwargs: Any) -> None:
@@ -78,16 +78,14 @@ def refuses(conversation: RemoteSolution) -> Callable[..., None]:
             return
         except error:  # the reference in the learner's place
             return
-        call = conversation.calls[-1] if conversation.calls else None
+        call = remote.calls[-1] if remote.calls else None
         evidence = call.evidence(returned="an answer", expected_type=expected) if call else None
         raise failures.CheckFailed(reasons.NoException(expected), "answered", evidence)
 
     return check
 
 
-def follows_device(
-    conversation: RemoteSolution, stand_in: Callable[[], bool]
-) -> Callable[..., None]:
+def follows_device(remote: RemoteSolution, stand_in: Callable[[], bool]) -> Callable[..., None]:
     """`follows_device(solution.softmax, x)`: everything lives on the device of the inputs.
 
     The inputs may have any shape. Only a device mismatch counts; anything else that goes wrong on
@@ -98,21 +96,21 @@ def follows_device(
         if stand_in():
             return  # the reference is in the learner's place
         try:
-            answer = conversation.call(function.__name__, args, kwargs, on_fake_device=True)
+            answer = remote.call(function.__name__, args, kwargs, on_fake_device=True)
         except failures.NotWritten:
             raise
         except failures.CheckFailed as failure:
             if failure.outcome != FAILED:
                 raise
-            if failure.raised and failure.raised.type == "DeviceMismatch":
+            if failure.mismatch:
                 reason = reasons.MadeOnDefaultDevice()
                 raise failures.CheckFailed(reason, "device", failure.evidence) from None
             raise failures.NotVerified(reasons.NoFakeDevice()) from None
-        if conversation.calls[-1].output_device != fake_device.NAME:
-            evidence = conversation.calls[-1].evidence()
+        if remote.calls[-1].output_device != fake_device.NAME:
+            evidence = remote.calls[-1].evidence()
             raise failures.CheckFailed(reasons.AnswerOnCpu(), "device", evidence)
         here = {n: "cpu" if isinstance(v, torch.device) else v for n, v in kwargs.items()}
-        expected = getattr(conversation.reference, function.__name__)(*args, **here)
+        expected = getattr(remote.reference, function.__name__)(*args, **here)
         if answer.shape != expected.shape or differences(answer, expected, 1e-2)[0].any():
             raise failures.NotVerified(reasons.OtherOnFakeDevice())
 

@@ -7,6 +7,7 @@ worker and returns an ordinary tensor that is tied into autograd: `.backward()` 
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import itertools
@@ -15,7 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import torch
 
@@ -44,6 +45,7 @@ class Call:
     rearranged: a key of a dict among the inputs whose entry was replaced or removed.
     on_fake_device: the inputs pretended to be on another device.
     raised, kinds: the exception instead of an answer, and its classes.
+    mismatch: that exception says that tensors of two devices met.
     lost: no reply came at all.
     tolerance: for inputs far from unit spread.
     upstreams: the gradient at each tensor of the answer; None for one that has none.
@@ -63,6 +65,7 @@ class Call:
     on_fake_device: bool = False
     raised: Raised | None = None
     kinds: tuple[str, ...] = ()
+    mismatch: bool = False
     lost: bool = False
     tolerance: float | None = None
     upstreams: list[torch.Tensor | None] | None = None
@@ -318,10 +321,15 @@ class RemoteSolution:
         if data.get("memory") is True:
             memory = reasons.MemoryExceeded(self.worker.limits.memory_mb, refused=True)
             return failures.OutOfMemory(memory, "answered", evidence)
-        if raised.type == "Unanswerable":
-            return failures.CheckFailed(reasons.CannotTravel(raised.message), "type", evidence)
+        unsendable = data.get("unsendable")
+        if isinstance(unsendable, list) and len(unsendable) == 2:
+            return failures.CheckFailed(_cannot_be_sent(*unsendable), "type", evidence)
         failure = failures.CheckFailed(self._reason(raised, call), "answered", evidence)
-        failure.kinds = kinds
+        failure.kinds, failure.mismatch = kinds, data.get("mismatch") is True
+        missing = data.get("missing")
+        failure.missing = missing[:200] if isinstance(missing, str) else ""
+        if call is not None:
+            call.mismatch = failure.mismatch
         return failure
 
     def _reason(self, raised: Raised, call: Call | None) -> reasons.Reason:
@@ -333,6 +341,26 @@ class RemoteSolution:
         if raised.type == "TypeError" and not raised.frames and call is not None:
             return reasons.CannotBeCalled(call.text)
         return reasons.RaisedException(raised.type)
+
+
+def wrong_definition(submission: Submission, reply: dict[str, Any]) -> reasons.Reason | None:
+    """What is wrong with the functions that the file defines, if something is."""
+    kata, kinds, names = submission.kata, reply.get("functions"), reply.get("names")
+    if not isinstance(kinds, dict):
+        raise failures.Crashed(reasons.BadReply("load"), "answered")
+    for name in kata.functions:
+        kind: Any = kinds.get(name)
+        if kind == "missing":
+            definitions = names[:200] if isinstance(names, list) else []
+            near = difflib.get_close_matches(
+                name, [text[:100] for text in definitions if isinstance(text, str)], 1
+            )
+            empty = not submission.source.strip()
+            return reasons.FunctionMissing(kata.file, name, near[0] if near else "", empty)
+        if kind != "function":
+            is_known = kind in get_args(reasons.Definition)
+            return reasons.NotAFunction(name, kind if is_known else "not callable")
+    return None
 
 
 def described(reference: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -408,6 +436,13 @@ def exception(data: dict[str, Any], submission: Submission) -> Raised:
     return Raised(
         str(data.get("type", ""))[:200], str(data.get("message", ""))[:2000], trace, column
     )
+
+
+def _cannot_be_sent(kind: Any, detail: Any) -> reasons.Reason:
+    """The reason, by what the worker says of an answer that it cannot send."""
+    if kind not in get_args(reasons.Unsendable):
+        return reasons.BadReply("call")
+    return reasons.CannotBeSent(kind, str(detail)[:200])
 
 
 def _not_a_tensor(call: Call, kind: str, shown: str) -> failures.CheckFailed:

@@ -20,8 +20,9 @@ from typing import Any
 import torch
 
 from attention_katas.judge import failures
+from attention_katas.judge.excerpt import dtype_name
 from attention_katas.judge.modules import Unloadable, load_module
-from attention_katas.judge.proxy import Call, RemoteSolution, mapped
+from attention_katas.judge.proxy import Call, RemoteSolution, mapped, wrong_definition
 from attention_katas.lab.processes import Processes, peak_memory
 from attention_katas.lab.sources import only_loop, printers
 from attention_katas.lab.step import (
@@ -62,8 +63,8 @@ PROBES: dict[str, tuple[Any, ...]] = {
 ENDED = (failures.TimedOut, failures.Crashed, failures.OutOfMemory)
 
 
-class _Conversation(RemoteSolution):
-    """A conversation that goes on for hours: nothing of it is kept from call to call."""
+class _LastingSolution(RemoteSolution):
+    """The functions of a file that is used for hours: no call is recorded."""
 
     seconds = 0.0
 
@@ -86,11 +87,11 @@ class _Conversation(RemoteSolution):
 
 @dataclass
 class _LoadedFile:
-    """One kata's file as it stands, and the conversation with the process that has loaded it."""
+    """One kata's file as it stands, and the process that has loaded it."""
 
     submission: Submission | v.Verdict | None = None
-    solution: _Conversation | None = None
-    refused: failures.CheckFailed | None = None
+    solution: _LastingSolution | None = None
+    failure: failures.CheckFailed | None = None
     stops: int = 0
     stops_back: int = 0  # of backward: the answers are drawn all the same
     culprit: str = ""
@@ -183,7 +184,7 @@ class LearnerFunctions:
         kata = self._homes[function].kata
         if kata is not None:
             loaded_file = self._file(kata)
-            if isinstance(loaded_file.submission, Submission) and loaded_file.refused is None:
+            if isinstance(loaded_file.submission, Submission) and loaded_file.failure is None:
                 with contextlib.suppress(failures.CheckFailed):
                     self._connect(loaded_file, kata)
 
@@ -246,7 +247,7 @@ class LearnerFunctions:
             return
         assert isinstance(loaded_file.submission, Submission)
         if step.function in loaded_file.submission.unwritten[kata.module]:
-            step.message = f"{step.function} is not written yet"
+            step.message = words.reason(reasons.NotWritten(step.function))
             return
         if loaded_file.stops >= STOPS:
             step.state = STOPPED
@@ -260,9 +261,10 @@ class LearnerFunctions:
             answer = self._ask(step, loaded_file, kata, args, kwargs, seconds)
             if answer.shape != step.right.shape:
                 step.state = SHAPE
-                step.message = f"returned shape {_shape(answer)}, expected {_shape(step.right)}"
-            elif message := _other_kind(answer, step.right):
-                step.state, step.message = DTYPE, message
+                wrong = reasons.WrongShape(tuple(answer.shape), tuple(step.right.shape))
+                step.message = words.reason(wrong)
+            elif (kind := _other_kind(answer, step.right)) is not None:
+                step.state, step.message = DTYPE, words.reason(kind)
             else:
                 step.state, step.answer = YOURS, answer
                 if gradient_of is not None:
@@ -299,7 +301,7 @@ class LearnerFunctions:
                 if failure.reason != reasons.ProcessGone() or not again:
                     raise
                 self._disconnect(loaded_file)
-                loaded_file.refused = None
+                loaded_file.failure = None
         step.seconds = solution.seconds
         return answer
 
@@ -328,11 +330,11 @@ class LearnerFunctions:
 
     def _failed(self, step: Step, loaded_file: _LoadedFile, failure: failures.CheckFailed) -> None:
         step.state, step.message = RAISED, words.reason(failure.reason)
-        if failure is loaded_file.refused:
+        if failure is loaded_file.failure:
             step.state = BROKEN
         if failure.reason == reasons.ReturnedNone():
             step.returned_nothing = True
-            step.message = f"{step.function} returned nothing: is a return missing?"
+            step.message = f"{step.function} {step.message}"
         raised = failure.raised
         if raised is not None:
             step.exception, step.where = raised.type, raised.where
@@ -342,8 +344,8 @@ class LearnerFunctions:
             step.state = STOPPED
         if isinstance(failure, ENDED):
             loaded_file.stops += 1
-        # An answer that cannot travel stays in the way of the next one.
-        odd = isinstance(failure.reason, reasons.CannotTravel)
+        # An answer that cannot be sent stays in the way of the next one.
+        odd = isinstance(failure.reason, reasons.CannotBeSent)
         if (
             isinstance(failure, ENDED)
             or odd
@@ -395,31 +397,27 @@ class LearnerFunctions:
             loaded_file = self._files[kata.name] = _LoadedFile(submission)
         return loaded_file
 
-    def _connect(self, loaded_file: _LoadedFile, kata: Kata) -> _Conversation:
-        """The conversation with a process that has this file loaded. Raises CheckFailed."""
-        if loaded_file.refused is not None:
-            raise loaded_file.refused
+    def _connect(self, loaded_file: _LoadedFile, kata: Kata) -> _LastingSolution:
+        """The functions of this file in a process that has loaded it. Raises CheckFailed."""
+        if loaded_file.failure is not None:
+            raise loaded_file.failure
         key = kata.name if self._processes.forks else kata.banned
         if loaded_file.solution is not None and self._loaded.get(key) == kata.name:
             return loaded_file.solution
         assert isinstance(loaded_file.submission, Submission)
         worker = self._processes.take((id(self), key), kata.banned)
         reference = self._homes[kata.functions[0]].reference
-        solution = _Conversation(
+        solution = _LastingSolution(
             loaded_file.submission, reference, worker, "cpu", set(), CALL_SECONDS
         )
         loaded_file.solution, loaded_file.seconds_used = solution, 0.0
         try:
-            reply = solution.load()
+            problem = wrong_definition(loaded_file.submission, solution.load())
+            if problem is not None:
+                raise failures.CheckFailed(problem)
         except failures.CheckFailed as failure:
-            loaded_file.refused = failure
+            loaded_file.failure = failure
             raise
-        missing = [name for name in kata.functions if reply["functions"].get(name) != "function"]
-        if missing:
-            loaded_file.refused = failures.CheckFailed(
-                reasons.FunctionMissing(kata.file, missing[0])
-            )
-            raise loaded_file.refused
         self._loaded[key] = kata.name
         return solution
 
@@ -450,7 +448,7 @@ def _from_verdict(step: Step, verdict: v.Verdict) -> None:
     """What there is to say of a file that was never loaded."""
     step.message = words.verdict(verdict)
     if verdict.outcome == v.NOT_STARTED:
-        step.message = f"{step.function} is not written yet"
+        step.message = words.reason(reasons.NotWritten(step.function))
         return
     step.state = BROKEN
     step.exception = verdict.raised.type if verdict.raised else ""
@@ -466,12 +464,11 @@ def _slope(
     return slope
 
 
-def _other_kind(answer: torch.Tensor, right: torch.Tensor) -> str:
-    """In words, where numbers of this kind cannot be compared with the right ones."""
+def _other_kind(answer: torch.Tensor, right: torch.Tensor) -> reasons.WrongDtype | None:
+    """Why numbers of this kind cannot be compared with the right ones, of any shape; or None."""
     if answer.is_floating_point() or (not answer.is_complex() and not right.is_floating_point()):
-        return ""
-    expected = "a floating-point tensor" if right.is_floating_point() else f"{right.dtype}"
-    return f"returned {answer.dtype}, expected {expected}"
+        return None
+    return reasons.WrongDtype(dtype_name(answer), dtype_name(right), of_input=False)
 
 
 def _why(failure: failures.CheckFailed) -> str:
@@ -482,7 +479,3 @@ def _why(failure: failures.CheckFailed) -> str:
         return words.reason(inner)
     message = f"{raised.type}: {raised.message[:MESSAGE_CAP]}"
     return f"{message} ({raised.where.file}:{raised.where.line})" if raised.where else message
-
-
-def _shape(tensor: torch.Tensor) -> str:
-    return f"({', '.join(map(str, tensor.shape))})"

@@ -30,8 +30,8 @@ VALUE = re.compile(r"(?P<module>\w+(?:\.\w+)*)\s*(?::\s*(?P<inside>\w+(?:\.\w+)*
 def entry_points(group: str = GROUP) -> list[EntryPoint]:
     """The entry points of a group, by name.
 
-    A distribution whose file of entry points cannot be read has one without a value, which is
-    called as the distribution.
+    A distribution whose entry_points.txt cannot be read has one entry in the list, with the name
+    of the distribution and no value.
     """
     path = [entry for entry in trusted_path() if _declares(entry, group)]
     if not path:

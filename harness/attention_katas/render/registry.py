@@ -39,12 +39,15 @@ class Registry(Generic[F]):
 
     package: the package whose modules are the built-in formats.
     kind: the class of the formats.
+    help: the command that lists them.
     reserved: names that no format may have.
     problems: why entry points were skipped, once they have been loaded.
     """
 
-    def __init__(self, package: str, kind: type[F], reserved: tuple[str, ...] = ()) -> None:
-        self._package, self._kind, self._reserved = package, kind, reserved
+    def __init__(
+        self, package: str, kind: type[F], help: str, reserved: tuple[str, ...] = ()
+    ) -> None:
+        self._package, self._kind, self._help, self._reserved = package, kind, help, reserved
         self._installed: dict[str, F] | None = None
         self.problems: list[str] = []
 
@@ -62,7 +65,7 @@ class Registry(Generic[F]):
         if name in self._third_party():
             return self._third_party()[name]
         message = f"there is no format called {name!r}; there are {', '.join(self.names())}"
-        raise KataError(message, "kata grade --formats")
+        raise KataError(message, self._help)
 
     def built_in(self) -> list[str]:
         """The names of the formats that ship."""

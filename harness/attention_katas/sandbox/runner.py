@@ -43,8 +43,16 @@ _bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 MESSAGE_CAP = 2000
 
 
-class Unanswerable(Exception):
-    """The function returned something that cannot be sent: not a plain dense tensor."""
+class CannotBeSent(Exception):
+    """The function returned something that is no plain dense tensor.
+
+    code: what it is; see `verdict.reasons.CannotBeSent`.
+    detail: its class, dtype or layout; or how deep it may be nested; or what the encoder says.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code, self.detail = code, detail
 
 
 class Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -99,9 +107,8 @@ class Runner:
         try:
             return wire.encode(reply, outputs)
         except Exception as error:  # noqa: BLE001 - a dtype or a size that cannot be sent
-            message = f"something that cannot be compared: {_text(error)[:200]}"
-            raised = {"type": "Unanswerable", "message": message, "frames": []}
-            return wire.encode({"raised": raised, "banned": []})
+            described = self.describe(CannotBeSent("other", _text(error)[:200]))
+            return wire.encode({"raised": described, "banned": []})
 
     def load(self, request: wire.Message, _: wire.Tensors, __: wire.Tensors) -> wire.Message:
         """Compile and run the file; the reply has the kind of each function that the kata asks for.
@@ -226,6 +233,10 @@ class Runner:
             described["banned"] = [error.called, error.family]
         if isinstance(error, ImportError) and error.name:
             described["missing"] = error.name
+        if isinstance(error, fake_device.DeviceMismatch):
+            described["mismatch"] = True
+        if isinstance(error, CannotBeSent):
+            described["unsendable"] = [error.code, error.detail]
         return described
 
 
@@ -276,9 +287,9 @@ def _tensors_in(value: Any) -> list[Any]:
 
 
 def _pack_answer(value: Any, tensors: wire.Tensors, levels: int = wire.MOST_LEVELS) -> wire.Message:
-    """An answer as a spec for the wire. Raises Unanswerable for what cannot be sent."""
+    """An answer as a spec for the wire. Raises CannotBeSent."""
     if not levels:
-        raise Unanswerable(f"an answer nested in more than {wire.MOST_LEVELS} levels")
+        raise CannotBeSent("levels", str(wire.MOST_LEVELS))
     if value is None:
         return {"value": None}
     if isinstance(value, dict):
@@ -342,13 +353,13 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _dense(tensor: torch.Tensor) -> torch.Tensor:
-    """A plain copy that can be sent. Raises Unanswerable for subclasses and for sparse layouts."""
+    """A plain copy that can be sent. Raises CannotBeSent for others."""
     if _type(tensor) not in (_tensor_type, torch.nn.Parameter):
-        raise Unanswerable(f"a {_type(tensor).__name__}, not a plain tensor")
+        raise CannotBeSent("subclass", _type(tensor).__name__)
     if tensor.dtype is _complex_half:  # torch itself hardly computes with it
-        raise Unanswerable("a tensor of torch.complex32, which cannot be compared")
+        raise CannotBeSent("dtype", str(tensor.dtype))
     if tensor.layout is not _strided or tensor.is_quantized:
-        raise Unanswerable(f"a tensor with layout {tensor.layout}, not a dense one")
+        raise CannotBeSent("layout", str(tensor.layout))
     tensor = tensor.detach()
     return tensor.to("cpu").contiguous().clone()
 

@@ -55,7 +55,7 @@ atexit.register(_processes.kill_all)
 
 @dataclass(frozen=True)
 class Keys:
-    """Certificate files in PEM format; what is None stands in Dask's own configuration, or not."""
+    """Certificate files in PEM format. None: Dask's own configuration decides."""
 
     ca: Path | None = None
     cert: Path | None = None

@@ -37,7 +37,7 @@ class Follow(Generic[J]):
     ) -> None:
         """work: does a job, in the thread; it asks `judge` for verdicts.
 
-        after: is called in the thread behind each job, and with None after `look_again`.
+        after: is called in the thread after each job, and with None after `look_again`.
         begin: is called in the thread before the first job; it may block.
         """
         self.lock = threading.RLock()

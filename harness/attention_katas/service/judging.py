@@ -113,7 +113,7 @@ def _answer(
 
 
 def _encoded(verdict: v.Verdict) -> bytes:
-    """A verdict in bytes; only the outcome of one that has come out monstrous."""
+    """A verdict in bytes; of one that is too large to send, only the outcome."""
     data = rpc.encode_verdict(verdict)
     if len(data) > MAX_BYTES:
         verdict.checks, verdict.diagnoses, verdict.audit = [], [], []

@@ -307,6 +307,11 @@ class Verdict(msgspec.Struct):
         return len(self.checks)
 
     @property
+    def own_file(self) -> str:
+        """The file that the kata asks for, whatever the submission is called."""
+        return f"{self.kata.replace('-', '_')}.py"
+
+    @property
     def first_failure(self) -> Check | None:
         """The first check that neither passed nor merely waited for another one."""
         waiting = (PASSED, NOT_REACHED, NOT_VERIFIED)

@@ -33,7 +33,7 @@ class NotAnOrdinaryFile(Fact, frozen=True):
 class TooLarge(Fact, frozen=True):
     """The file is larger than a kata can need.
 
-    kilobytes: the limit.
+    kilobytes: the limit, in units of 1024 bytes.
     """
 
     file: str
@@ -126,6 +126,9 @@ class FunctionMissing(Fact, frozen=True):
     empty: bool = False
 
 
+Definition = Literal["class", "async", "generator", "not callable"]
+
+
 class NotAFunction(Fact, frozen=True):
     """The name stands for something else.
 
@@ -133,7 +136,7 @@ class NotAFunction(Fact, frozen=True):
     """
 
     function: str
-    kind: Literal["class", "async", "generator", "not callable"]
+    kind: Definition
 
 
 class NotPython(Fact, frozen=True):
@@ -344,7 +347,7 @@ class KataTimedOut(Fact, frozen=True):
 class MemoryExceeded(Fact, frozen=True):
     """The code took, or asked for, more memory than it may.
 
-    megabytes: the limit.
+    megabytes: the limit, in units of 1024 * 1024 bytes.
     refused: the system refused the request; else the process was ended.
     """
 
@@ -456,13 +459,19 @@ class WrongStructure(Fact, frozen=True):
     expected: str
 
 
-class CannotTravel(Fact, frozen=True):
+Unsendable = Literal["subclass", "dtype", "layout", "levels", "other"]
+
+
+class CannotBeSent(Fact, frozen=True):
     """The function returned a tensor that cannot be compared, such as a sparse one.
 
-    what: the tensor in words.
+    kind: what it is: an instance of a subclass of Tensor, of a dtype or a layout that cannot be
+        compared, nested too deep, or something else that cannot be encoded.
+    detail: the class, the dtype, the layout, the number of levels, or what the encoder says.
     """
 
-    what: str
+    kind: Unsendable
+    detail: str
 
 
 class Banned(Fact, frozen=True):
@@ -743,7 +752,7 @@ Reason = Union[  # noqa: UP007
     ReturnedNone,
     NotATensor,
     WrongStructure,
-    CannotTravel,
+    CannotBeSent,
     Banned,
     WrongShape,
     WrongDtype,

@@ -45,7 +45,7 @@ def redact(verdict: v.Verdict, level: str, files: Collection[str] = ()) -> v.Ver
     verdict = msgspec.structs.replace(verdict, seed=0, audit=[])
     if level == FULL:
         return verdict
-    verdict = _named(verdict, {*files, f"{verdict.kata.replace('-', '_')}.py"})
+    verdict = _named(verdict, {*files, verdict.own_file})
     return _points(verdict) if level == POINTS else verdict
 
 
@@ -209,7 +209,7 @@ REASONS: dict[type, Callable[[Any], Any]] = _rules(
         r.ImportNotPython,
         r.DoesNotLoad,
         r.ImportMissing,
-        # Texts of exceptions.
+        # Texts of exceptions, and what only the teacher can mend.
         r.JudgeFault,
         r.CannotJudge,
         r.PackFileBroken,
@@ -234,7 +234,7 @@ REASONS: dict[type, Callable[[Any], Any]] = _rules(
         r.NeedsUnwritten,
         r.NotATensor,
         r.WrongStructure,
-        r.CannotTravel,
+        r.CannotBeSent,
         r.WrongShape,
         r.WrongDevice,
         r.NotFinite,

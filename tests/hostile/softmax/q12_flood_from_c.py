@@ -1,6 +1,6 @@
 # row: Q12
 # outcome: crashed
-# says: printed more than 1 MiB
+# says: printed more than 1 MB
 # prints from C without end
 import ctypes
 

@@ -1,6 +1,6 @@
 # row: Q12
 # outcome: crashed
-# says: printed more than 1 MiB
+# says: printed more than 1 MB
 # writes to descriptor 1 without end
 import os
 

@@ -79,7 +79,7 @@ class GradeFormat(Format):
         return self.folder
 
 
-REGISTRY = Registry(__name__, GradeFormat)
+REGISTRY = Registry(__name__, GradeFormat, "kata grade --formats")
 
 
 def is_too_low(result: Result, fail_under: float | None) -> bool:

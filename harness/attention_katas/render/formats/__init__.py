@@ -26,4 +26,4 @@ class RunFormat(Format):
     render: Callable[[Sequence[Verdict]], str]
 
 
-REGISTRY = Registry(__name__, RunFormat, reserved=(SCREEN,))
+REGISTRY = Registry(__name__, RunFormat, "kata run --help", reserved=(SCREEN,))

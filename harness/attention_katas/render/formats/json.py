@@ -74,7 +74,7 @@ def spoken(verdict: v.Verdict) -> Verdict:
             "checks": [
                 Check(**_fields(check), message=words.check(check)) for check in verdict.checks
             ],
-            "diagnoses": [_spoken_diagnosis(diagnosis) for diagnosis in verdict.diagnoses],
+            "diagnoses": [_diagnosis(each, verdict.own_file) for each in verdict.diagnoses],
         },
         passed=verdict.passed,
         total=verdict.total,
@@ -83,10 +83,10 @@ def spoken(verdict: v.Verdict) -> Verdict:
     )
 
 
-def _spoken_diagnosis(diagnosis: v.Diagnosis) -> Diagnosis:
+def _diagnosis(diagnosis: v.Diagnosis, file: str) -> Diagnosis:
     return Diagnosis(
         **_fields(diagnosis),
-        message=words.diagnosis(diagnosis),
+        message=words.diagnosis(diagnosis, file),
         evidence=words.evidence(diagnosis),
         symptom_messages=[words.symptom(symptom) for symptom in diagnosis.symptoms],
     )

@@ -26,6 +26,13 @@ _KINDS = {
     "not callable": "is not a function",
 }
 _ENTRIES = {"nan": "NaN", "finite": "a finite number"}
+_UNSENDABLE = {
+    "subclass": "returned a {}, not a plain tensor",
+    "dtype": "returned a tensor of {}, which cannot be compared",
+    "layout": "returned a tensor with layout {}, not a dense one",
+    "levels": "returned an answer nested in more than {} levels",
+    "other": "returned something that cannot be compared: {}",
+}
 _REPLIES = {
     "": "the sandbox worker sent something that is not a reply",
     "load": "the sandbox worker did not say what the file defines",
@@ -178,7 +185,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     r.MemoryExceeded: _memory,
     r.TooManyThreads: _sentence("it started more than {threads} threads"),
-    r.TooMuchOutput: _sentence("it printed more than {mebibytes} MiB"),
+    r.TooMuchOutput: _sentence("it printed more than {mebibytes} MB"),
     r.ProcessKilled: _killed,
     r.ProcessExited: _sentence("the process exited by itself with status {status}"),
     r.ProcessGone: _sentence("the process is gone"),
@@ -190,7 +197,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     r.ReturnedNone: _sentence("returned None; is a return missing?"),
     r.NotATensor: _sentence("returned a {kind}, not a tensor"),
     r.WrongStructure: _sentence("returned {yours}, expected {expected}"),
-    r.CannotTravel: _sentence("returned {what}"),
+    r.CannotBeSent: lambda fact: _UNSENDABLE[fact.kind].format(fact.detail),
     r.Banned: _banned,
     r.WrongShape: lambda fact: (
         f"shape {shape(fact.yours)} came back, expected {shape(fact.expected)}"
