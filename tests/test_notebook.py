@@ -26,8 +26,8 @@ CELL = f"import torch\n\n\n{RAW}"
 
 
 @pytest.fixture
-def desk(submit, monkeypatch):
-    """A desk whose judge is the one that the other tests use."""
+def session(submit, monkeypatch):
+    """A session whose judge is the one that the other tests use."""
 
     class Bench(labs.Judge):
         def judge(self, submission, seed=None):
@@ -35,12 +35,12 @@ def desk(submit, monkeypatch):
 
     found = notebook.NotebookSession()
     found._service = Bench()
-    monkeypatch.setattr(notebook, "desk", lambda: found)
+    monkeypatch.setattr(notebook, "session", lambda: found)
     yield found
     found.close()
 
 
-def test_source_is_judged_and_shown_with_its_colours(desk):
+def test_source_is_judged_and_shown_with_its_colours(session):
     result = notebook.check("softmax", CELL)
     assert result.verdict.outcome == "failed"
     assert "takes exponentials without subtracting the maximum" in repr(result)
@@ -50,7 +50,7 @@ def test_source_is_judged_and_shown_with_its_colours(desk):
     assert "style=" in html
 
 
-def test_a_function_brings_its_own_source(desk):
+def test_a_function_brings_its_own_source(session):
     def attention_scores(q, k):
         return q @ k.transpose(-2, -1)
 
@@ -59,27 +59,27 @@ def test_a_function_brings_its_own_source(desk):
     # One that is defined inside another is indented; a cell's is not.
     source = notebook.IMPORTS + "def attention_scores(q, k):\n    return q @ k.transpose(-2, -1)\n"
     assert notebook.check("dot-product", source).verdict.outcome == "passed"
-    assert desk.kata_of(attention_scores.__name__).name == "dot-product"
+    assert session.kata_of(attention_scores.__name__).name == "dot-product"
 
 
-def test_what_is_not_started_needs_no_judge(desk):
-    stub = desk.catalog["softmax"].stub.read_text(encoding="utf-8")
+def test_what_is_not_started_needs_no_judge(session):
+    stub = session.catalog["softmax"].stub.read_text(encoding="utf-8")
     assert notebook.check("softmax", stub).verdict.outcome == "not started"
 
 
-def test_the_desk_answers_and_tells(desk):
+def test_the_desk_answers_and_tells(session):
     told = []
-    desk.open(told.append)
+    session.open(told.append)
     assert told[0]["event"] == "hello"
     notebook.check("softmax", CELL)
     assert [each["event"] for each in told] == ["hello", "saved", "verdict"]
-    answer = desk.answer({"panel": "lookup", "id": 1, "ask": labs.LOOKUP})
+    answer = session.answer({"panel": "lookup", "id": 1, "ask": labs.LOOKUP})
     assert answer["weights"]["state"] == "yours"
     assert answer["scores"]["state"] == "unwritten"
-    assert desk.answer({"panel": "none"})["unclear"]
+    assert session.answer({"panel": "none"})["unclear"]
 
 
-def test_a_widget_that_is_gone_does_not_break_a_cell(desk):
+def test_a_widget_that_is_gone_does_not_break_a_cell(session):
     told = []
 
     def gone(message):
@@ -87,19 +87,19 @@ def test_a_widget_that_is_gone_does_not_break_a_cell(desk):
             raise RuntimeError("the line is closed")
 
     for tell in (gone, told.append):
-        desk.open(tell)
+        session.open(tell)
     assert notebook.check("softmax", CELL).verdict.outcome == "failed"
-    assert desk._tells == [told.append]
-    desk.open(told.append)  # the same again, as after a reload
-    assert len(desk._tells) == 1
-    desk.leave(told.append)
-    assert not desk._tells
+    assert session._tells == [told.append]
+    session.open(told.append)  # the same again, as after a reload
+    assert len(session._tells) == 1
+    session.leave(told.append)
+    assert not session._tells
     for nonsense in ({}, {"panel": ["a"]}, {"panel": "lookup", "ask": None}):
-        assert desk.answer(nonsense)["unclear"]
-    assert desk.answer({"panel": "none", "id": float("nan")})["id"] is None
+        assert session.answer(nonsense)["unclear"]
+    assert session.answer({"panel": "none", "id": float("nan")})["id"] is None
 
 
-def test_the_magic_judges_a_cell_and_runs_it(desk):
+def test_the_magic_judges_a_cell_and_runs_it(session):
     pytest.importorskip("IPython")
     from IPython.core.error import UsageError
     from IPython.core.interactiveshell import InteractiveShell
@@ -108,7 +108,7 @@ def test_the_magic_judges_a_cell_and_runs_it(desk):
     shell.run_line_magic("load_ext", "attention_katas.notebook")
     shell.run_cell_magic("kata", "softmax", CELL)
     assert "softmax" in shell.user_ns
-    assert desk.verdicts["softmax"]["outcome"] == "failed"
+    assert session.verdicts["softmax"]["outcome"] == "failed"
     with pytest.raises(UsageError, match="did you mean 'softmax'"):
         shell.run_cell_magic("kata", "softmaxx", CELL)
 
@@ -121,7 +121,7 @@ def test_without_anywidget_it_says_what_to_install(monkeypatch):
     notebook._widget.cache_clear()
 
 
-def test_the_widget_is_one_module(desk):
+def test_the_widget_is_one_module(session):
     script = export.widget_script()
     assert not re.search(r"^import ", script, re.M)
     assert script.rstrip().endswith('export default modules["widget.js"].default;')
@@ -130,16 +130,16 @@ def test_the_widget_is_one_module(desk):
     assert "@media (max-width" not in style
 
 
-def test_the_widget_draws_in_a_shadow(chromium, desk):
+def test_the_widget_draws_in_a_shadow(chromium, session):
     """In a page of nobody's, with a model that answers as anywidget's does."""
     notebook.check("softmax", CELL)
     tab = chromium.new_context().new_page()
     faults = []
     tab.on("pageerror", lambda error: faults.append(str(error)))
     tab.set_content("<!doctype html><title>notebook</title><body><h1>Mine</h1><div></div></body>")
-    tab.expose_function("answer", lambda text: json.dumps(desk.answer(json.loads(text))))
+    tab.expose_function("answer", lambda text: json.dumps(session.answer(json.loads(text))))
     hello = []
-    desk.open(hello.append)
+    session.open(hello.append)
     tab.evaluate(
         """async ([script, style, hello]) => {
           const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));

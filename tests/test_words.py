@@ -80,7 +80,7 @@ def test_no_reason_is_no_sentence():
     assert words.verdict(v.Verdict("softmax", v.PASSED)) == ""
 
 
-@pytest.mark.parametrize("kind", v.DIAGNOSES)
+@pytest.mark.parametrize("kind", typing.get_args(v.DiagnosisKind))
 def test_every_kind_of_diagnosis_says_something(kind):
     cause = v.Cause("no-maximum", "subtracts no maximum")
     causes = [cause] if kind in (v.MISTAKE, v.TWO_MISTAKES, v.CONVENTION) else []

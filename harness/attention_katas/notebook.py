@@ -168,7 +168,7 @@ class NotebookSession:
 
 
 @functools.cache
-def desk() -> NotebookSession:
+def session() -> NotebookSession:
     """That of this notebook."""
     return NotebookSession()
 
@@ -179,7 +179,7 @@ def check(function: Callable[..., Any] | str, source: str = "") -> Result:
     `check(softmax)` takes the function's own source, with torch, F and math imported before it;
     `check("softmax", source)` takes the text as it is.
     """
-    here = desk()
+    here = session()
     if isinstance(function, str):
         return here.judge(here.catalog[function], source)
     kata = here.kata_of(function.__name__)
@@ -210,16 +210,16 @@ def _widget() -> Any:
             self.on_msg(self._hear)
 
         def close(self) -> None:
-            desk().leave(self.send)
+            session().leave(self.send)
             super().close()
 
         def _hear(self, _: Any, content: Any, __: Any) -> None:
             if not isinstance(content, dict):
                 return
             if content.get("panel") == "open":
-                desk().open(self.send)
+                session().open(self.send)
             else:
-                self.send(json.loads(json.dumps(desk().answer(content), allow_nan=False)))
+                self.send(json.loads(json.dumps(session().answer(content), allow_nan=False)))
 
     return LabWidget
 
@@ -232,7 +232,7 @@ def load_ipython_extension(shell: Any) -> None:
 
     def kata(line: str, cell: str) -> None:
         """%%kata NAME: judge this cell, then run it."""
-        here = desk()
+        here = session()
         try:
             result = here.judge(here.catalog[line.strip()], cell)
         except KataError as error:

@@ -215,7 +215,7 @@ def _report_restrictions(space: Workspace, verdicts: list[v.Verdict]) -> None:
 
 
 def _print(
-    verdicts: list[v.Verdict], form: str, katas: Catalog, space: Workspace | None, elsewhere: str
+    verdicts: list[v.Verdict], form: str, katas: Catalog, space: Workspace | None, file_option: str
 ) -> None:
     if form != SCREEN:
         click.echo(run_formats().load(form).render(verdicts), nl=False)
@@ -223,16 +223,16 @@ def _print(
     out = screen()
     if len(verdicts) > 1:
         out.summary(verdicts)
-        waiting_for = [verdict for verdict in verdicts if verdict.outcome != v.PASSED]
-        verdicts = [verdict for verdict in waiting_for if verdict.outcome != v.NOT_STARTED][:1]
+        unfinished = [verdict for verdict in verdicts if verdict.outcome != v.PASSED]
+        verdicts = [verdict for verdict in unfinished if verdict.outcome != v.NOT_STARTED][:1]
         if not verdicts:
-            out.next_step(f"kata run {waiting_for[0].kata}" if waiting_for else "kata checkpoint")
+            out.next_step(f"kata run {unfinished[0].kata}" if unfinished else "kata checkpoint")
     for verdict in verdicts:
         kata = katas[verdict.kata]
         match verdict.reason:
-            case reasons.ImportMissing(reason=reasons.FileMissing()) if elsewhere:
-                verdict.next_step = steps.PutBeside(elsewhere)
-        out.verdict(verdict, kata, _following(katas, kata, space), elsewhere)
+            case reasons.ImportMissing(reason=reasons.FileMissing()) if file_option:
+                verdict.next_step = steps.PutBeside(file_option)
+        out.verdict(verdict, kata, _following(katas, kata, space), file_option)
 
 
 def _chosen(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -14,7 +13,7 @@ import torch
 from attention_katas.authoring import probing
 from attention_katas.devices import Device
 from attention_katas.diagnosis.followup import FollowUp, listening
-from attention_katas.judge.fixtures import Draw, RunContext
+from attention_katas.judge.fixtures import Draw, RunContext, seed_of
 from attention_katas.judge.proxy import Call
 from attention_katas.packs.catalog import Kata
 from attention_katas.packs.submission import Submission
@@ -85,8 +84,7 @@ class FailedRun:
 
     def draw(self, function: str, name: str) -> Draw:
         """Inputs of a probe or a symptom: the same at every try with the same seed."""
-        text = f"{self.seed}/{self.knowledge.kata.name}/{function}/{name}"
-        number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+        number = seed_of(self.seed, self.knowledge.kata.name, function, name)
         return Draw(torch.Generator().manual_seed(number), self.device)
 
     def listen(self, submission: Submission) -> AbstractContextManager[FollowUp | None]:

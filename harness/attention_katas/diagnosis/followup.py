@@ -27,13 +27,13 @@ class NoAnswer(Exception):
 class FollowUp:
     """Asks the learner's functions; `calls` are the questions and what came back, in order."""
 
-    def __init__(self, calls_of_check: RemoteSolution, until: float) -> None:
+    def __init__(self, remote: RemoteSolution, until: float) -> None:
         """until: the time (time.monotonic) from which on nothing more is asked."""
-        self._talk, self._until = calls_of_check, until
+        self._remote, self._until = remote, until
 
     @property
     def calls(self) -> list[Call]:
-        return self._talk.calls
+        return self._remote.calls
 
     def ask(self, function: str, question: Question, on_fake_device: bool = False) -> Call:
         """The call with what came of it. Raises NoAnswer."""
@@ -46,7 +46,7 @@ class FollowUp:
             else (question.args, question.kwargs)
         )
         try:
-            answer = self._talk.call(function, args, kwargs, on_fake_device)
+            answer = self._remote.call(function, args, kwargs, on_fake_device)
             with contextlib.suppress(RuntimeError):  # no such sum in this dtype
                 _go_back([output for output in tensors_in(answer) if output.requires_grad])
         except failures.CheckFailed:
@@ -63,7 +63,7 @@ class FollowUp:
         if time.monotonic() > self._until:
             raise NoAnswer
         try:
-            return self._talk.call(function, args, kwargs)
+            return self._remote.call(function, args, kwargs)
         except failures.CheckFailed:
             if self.calls and self.calls[-1].lost:
                 raise NoAnswer from None
@@ -84,14 +84,14 @@ def listening(
         yield None
         return
     worker = take(submission)
-    calls_of_check = RemoteSolution(submission, reference, worker, device, set(), CALL_SECONDS)
+    remote = RemoteSolution(submission, reference, worker, device, set(), CALL_SECONDS)
     try:
         try:
-            calls_of_check.load()
+            remote.load()
         except failures.CheckFailed:
             yield None
         else:
-            yield FollowUp(calls_of_check, until)
+            yield FollowUp(remote, until)
     finally:
         worker.printed()  # of no interest: the same was printed in the checks
         with contextlib.suppress(CouldNotGrade):

@@ -259,9 +259,14 @@ def _generator(
     current: RunContext, check: str, generator: torch.Generator | None = None
 ) -> torch.Generator:
     """A generator that depends on the seed, the kata and the check, and on nothing else."""
-    text = f"{current.seed}/{current.submission.kata.name}/{check}"
-    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+    number = seed_of(current.seed, current.submission.kata.name, check)
     return (generator or torch.Generator()).manual_seed(number)
+
+
+def seed_of(*parts: str | int) -> int:
+    """A seed that depends on these parts, and on nothing else."""
+    text = "/".join(map(str, parts))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
 
 
 def title(item: pytest.Function) -> str:

@@ -191,7 +191,7 @@ class Judge:
             if self._loads(submission, verdict):
                 self._make_checks(submission, verdict, until_failure, false_alarms)
             if self._cancelled:
-                raise Unjudged(reasons.CalledOff())
+                raise Unjudged(reasons.Cancelled())
             crashes = _crashes(verdict)
             if not any(map(_maybe_from_outside, crashes)):
                 return
@@ -226,7 +226,7 @@ class Judge:
     def _take(self, submission: Submission) -> Worker:
         """A sandbox worker; one more try when the process they come from was lost."""
         if self._cancelled:
-            raise Unjudged(reasons.CalledOff())
+            raise Unjudged(reasons.Cancelled())
         try:
             worker = self.workers.take(submission.digest, submission.kata.banned)
         except CouldNotGrade:

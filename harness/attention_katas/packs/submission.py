@@ -10,13 +10,10 @@ import collections
 import functools
 import hashlib
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.verdict import reasons, words
@@ -76,27 +73,6 @@ class Submission:
     def not_started(self) -> bool:
         """Every function that the kata asks for is still the stub."""
         return self.unwritten[self.kata.module] >= set(self.kata.functions)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, to be judged by another process. See `from_dict`."""
-        return {
-            "kata": self.kata.name,
-            "sources": self.sources,
-            "file": self.file,
-            "unwritten": {name: sorted(names) for name, names in self.unwritten.items()},
-            "absent": msgspec.to_builtins(self.absent),
-        }
-
-
-def from_dict(data: Mapping[str, Any], catalog: Catalog) -> Submission:
-    """What `to_dict` made. Raises KeyError, TypeError or KataError for another thing."""
-    return Submission(
-        catalog[data["kata"]],
-        data["sources"],
-        data["file"],
-        {name: frozenset(names) for name, names in data["unwritten"].items()},
-        msgspec.convert(data["absent"], dict[str, reasons.Unreadability]),
-    )
 
 
 def read_source(path: Path) -> str:

@@ -20,8 +20,6 @@ from attention_katas.verdict import reasons, words
 
 STYLES = {v.PASSED: "green", v.NOT_STARTED: "yellow", v.COULD_NOT_GRADE: "magenta"}
 OUTPUT_LINES = 12
-# How a rung of the ladder is called when it is the one that does not hold.
-LABELS = {"answered": "answer", "inputs unchanged": "inputs", "nothing banned": "banned"}
 
 
 def console(stream: IO[str] | None = None) -> Console:
@@ -101,13 +99,13 @@ class Screen:
         verdict: v.Verdict,
         kata: Kata,
         following: str = "",
-        elsewhere: str = "",
+        file_option: str = "",
         step: str = "",
     ) -> None:
         """The whole screen of one verdict.
 
         following: the command after a pass.
-        elsewhere: the --file that was judged, if any.
+        file_option: the --file that was judged, if any.
         step: what to do now, in place of what the verdict advises.
         """
         self._head(verdict, kata)
@@ -127,7 +125,7 @@ class Screen:
                 self.line(paragraphs(carries), indent=2)
                 self.line()
         advice = step or words.next_step(verdict)
-        self.next_step(advice or _next(verdict, kata, following, elsewhere))
+        self.next_step(advice or _next(verdict, kata, following, file_option))
 
     def _head(self, verdict: v.Verdict, kata: Kata) -> None:
         style = STYLES.get(verdict.outcome, "red")
@@ -220,7 +218,7 @@ class Screen:
             self.field("called", evidence.call, width=11)
         for described in evidence.inputs:
             self.field("with", described, width=11)
-        label = LABELS.get(check.rung, check.rung or "found")
+        label = words.rung(check.rung) or "found"
         self.field(label, words.check(check), width=11)
         if evidence.raised and evidence.expected_type:
             self.field("expected", evidence.expected_type, width=11)
@@ -320,9 +318,9 @@ def paragraphs(markdown: str) -> str:
     return "\n\n".join(p if p.startswith("    ") else " ".join(p.split()) for p in parts)
 
 
-def _next(verdict: v.Verdict, kata: Kata, following: str, elsewhere: str) -> str:
-    """What to do after this verdict. `elsewhere`: the --file that was judged, if any."""
-    again = f"kata run {kata.name}" + (f" --file {quote(elsewhere)}" if elsewhere else "")
+def _next(verdict: v.Verdict, kata: Kata, following: str, file_option: str) -> str:
+    """What to do after this verdict. `file_option`: the --file that was judged, if any."""
+    again = f"kata run {kata.name}" + (f" --file {quote(file_option)}" if file_option else "")
     if verdict.outcome == v.PASSED:
         return following
     if verdict.outcome == v.NOT_STARTED:
@@ -335,7 +333,7 @@ def _next(verdict: v.Verdict, kata: Kata, following: str, elsewhere: str) -> str
 
 
 def render(verdicts: Sequence[v.Verdict], katas: dict[str, Kata], following: str = "") -> str:
-    """The screens as plain text, 80 columns wide (for tests and for the README)."""
+    """The screens as plain text, 80 columns wide, for tests."""
     import io
 
     out = Console(

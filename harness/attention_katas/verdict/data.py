@@ -189,14 +189,6 @@ NO_DIAGNOSIS: Final = "no diagnosis"
 DiagnosisKind = Literal[
     "mistake", "two mistakes", "another convention", "earlier work", "symptoms", "no diagnosis"
 ]
-DIAGNOSES: tuple[DiagnosisKind, ...] = (
-    MISTAKE,
-    TWO_MISTAKES,
-    CONVENTION,
-    EARLIER_WORK,
-    SYMPTOMS,
-    NO_DIAGNOSIS,
-)
 
 # What of a picture a mistake shows in: its answers; its answers when there are several rows; its
 # answers when scores are large; the gradient only; nothing that a picture draws.

@@ -180,7 +180,7 @@ class ImportMissing(Fact, frozen=True):
 # Faults of ours: the outcome is `could not grade`
 
 
-class CalledOff(Fact, frozen=True):
+class Cancelled(Fact, frozen=True):
     """The verdict was cancelled before it was done."""
 
 
@@ -721,7 +721,7 @@ Reason = Union[  # noqa: UP007
     ImportNotPython,
     DoesNotLoad,
     ImportMissing,
-    CalledOff,
+    Cancelled,
     JudgeFault,
     CannotJudge,
     PackFileBroken,

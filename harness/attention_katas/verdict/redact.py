@@ -165,7 +165,7 @@ def _rules(kept: Iterable[type], withheld: Iterable[type]) -> dict[type, Callabl
 REASONS: dict[type, Callable[[Any], Any]] = _rules(
     kept=(
         # Without fields, or with limits, functions and arguments of ours.
-        r.CalledOff,
+        r.Cancelled,
         r.VerdictTooLarge,
         r.WorkersEnded,
         r.NotJudgedYet,

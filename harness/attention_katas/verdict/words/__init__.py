@@ -11,7 +11,7 @@ from __future__ import annotations
 from attention_katas.verdict import data as v
 from attention_katas.verdict.words.diagnoses import diagnosis, evidence, headline, says
 from attention_katas.verdict.words.reasons import SENTENCES as REASONS
-from attention_katas.verdict.words.reasons import reason
+from attention_katas.verdict.words.reasons import reason, rung
 from attention_katas.verdict.words.steps import SENTENCES as STEPS
 from attention_katas.verdict.words.steps import step
 from attention_katas.verdict.words.symptoms import SENTENCES as SYMPTOMS
@@ -27,6 +27,7 @@ __all__ = [
     "headline",
     "next_step",
     "reason",
+    "rung",
     "says",
     "step",
     "symptom",

@@ -26,6 +26,8 @@ _KINDS = {
     "not callable": "is not a function",
 }
 _ENTRIES = {"nan": "NaN", "finite": "a finite number"}
+# How a rung of the ladder is called when it is the one that does not hold.
+_RUNGS = {"answered": "answer", "inputs unchanged": "inputs", "nothing banned": "banned"}
 _UNSENDABLE = {
     "subclass": "returned a {}, not a plain tensor",
     "dtype": "returned a tensor of {}, which cannot be compared",
@@ -90,6 +92,11 @@ def _banned(fact: r.Banned) -> str:
     if fact.stopped:
         return f"{fact.name} is switched off here: this kata is about writing it by hand"
     return f"calls {fact.name}, which this kata wants written by hand"
+
+
+def rung(name: str) -> str:
+    """What a rung of the ladder looks at, in one word or two; "" for no rung."""
+    return _RUNGS.get(name, name)
 
 
 def _wrong_dtype(fact: r.WrongDtype) -> str:
@@ -162,7 +169,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     r.ImportNotPython: _sentence("{file}, which {importer} imports, is not valid Python"),
     r.DoesNotLoad: _does_not_load,
     r.ImportMissing: lambda fact: f"it imports {fact.module}, but {reason(fact.reason)}",
-    r.CalledOff: _sentence("the verdict was cancelled"),
+    r.Cancelled: _sentence("the verdict was cancelled"),
     r.JudgeFault: _sentence("a fault of the judge: {type}: {text}"),
     r.CannotJudge: _sentence("{text}"),
     r.PackFileBroken: _sentence("{file} of the pack {pack} does not load: {problem}"),
@@ -234,7 +241,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "a tensor made here is on the default device, not on that of the inputs"
     ),
     r.AnswerOnCpu: _sentence("the answer is on the cpu, wherever the inputs are"),
-    r.NotRight: _sentence("not right: {rung}"),
+    r.NotRight: lambda fact: f"not right: {rung(fact.rung)}",
     r.NotWritten: _sentence("{function} is not written yet"),
     r.HungBefore: _sentence("{function} ran into the time limit before"),
     r.ValuesFirst: _sentence("counts once the values are right"),
