@@ -88,7 +88,7 @@ def _result(answer: Answer, task: Task) -> v.Verdict | messages.Refused:
 def could_not_grade(task: Task, refused: messages.Refused) -> v.Verdict:
     """The verdict on a task that nobody has judged."""
     reason: reasons.Reason
-    if refused.code in (messages.LOST, messages.RESTART):  # only a daemon restarts
+    if refused.code == messages.LOST or refused.code == messages.RESTART:
         reason = reasons.WorkersLost(refused.detail)
     else:
         reason = reasons.WorkerRefused(
