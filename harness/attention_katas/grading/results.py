@@ -175,8 +175,13 @@ def points_for(verdict: v.Verdict, worth: int) -> int | None:
     return min(worth * passed // len(counted), max(worth - 1, 0))
 
 
+def file_of(kata: str) -> str:
+    """The file that a kata asks for, as `Kata.file`: a result holds the kata by its name only."""
+    return f"{kata.replace('-', '_')}.py"
+
+
 def redacted(result: Result, level: str) -> Result:
     """The result with what the level of feedback lets the student see of its verdicts."""
-    files = [f"{item.kata.replace('-', '_')}.py" for item in result.items]
+    files = [file_of(item.kata) for item in result.items]
     items = [replace(item, verdict=redact(item.verdict, level, files)) for item in result.items]
     return replace(result, items=items)
