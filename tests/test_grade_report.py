@@ -262,7 +262,7 @@ def test_remarks_and_audit(book, catalog):
     book.add("bob", v.Verdict("softmax", v.NOT_STARTED), remarks=[m.NoKataFile()])
     book.add("cat", right(), remarks=[m.SeveralFiles("softmax.py", 2, "b/softmax.py")])
     report = report_on(book.done().ledger, catalog)
-    assert report.noted["ann"] == ["late"]
+    assert report.remark_lines["ann"] == ["late"]
     assert "ann" not in report.remarks
     assert report.audited == [("ann", "softmax", ["starts a program"])]
     assert report.kinds == {

@@ -131,10 +131,10 @@ def not_run(result: Result, outcomes: Collection[v.Outcome] = NOT_RUN_OUTCOMES) 
         Attempt(item.kata, item.verdict.outcome, cause(item.verdict), item.verdict.file)
         for item in result.items
     ]
-    return grouped(attempts, outcomes)
+    return group_attempts(attempts, outcomes)
 
 
-def grouped(
+def group_attempts(
     attempts: Sequence[Attempt], outcomes: Collection[v.Outcome] = NOT_RUN_OUTCOMES
 ) -> list[NotRun]:
     """Of all attempts of a student those with one of these outcomes, by their reason."""

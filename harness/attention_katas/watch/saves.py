@@ -74,9 +74,10 @@ class File:
 
     def same(self, other: File) -> bool:
         """Whether nothing but the stamp may differ; of what is too large, not even that."""
-        known = self.content, self.fault, self.errno
-        is_known = known == (other.content, other.fault, other.errno)
-        return is_known and (self.fault != TOO_LARGE or self.stamp == other.stamp)
+        if self.fault == TOO_LARGE and self.stamp != other.stamp:
+            return False
+        content_and_fault = self.content, self.fault, self.errno
+        return content_and_fault == (other.content, other.fault, other.errno)
 
 
 class Saves:

@@ -130,7 +130,7 @@ class Report:
         return statistics.median(self.totals) if self.totals else None
 
     @property
-    def noted(self) -> dict[str, list[str]]:
+    def remark_lines(self) -> dict[str, list[str]]:
         """Student -> remarks, the first of which may be that it came late."""
         return {
             student: [words.LATE, *remarks] if student in self.late else remarks

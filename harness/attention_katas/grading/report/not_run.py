@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attention_katas.grading import words
 from attention_katas.grading.report.rows import Row
-from attention_katas.grading.results import Attempt, NotRun, grouped
+from attention_katas.grading.results import Attempt, NotRun, group_attempts
 from attention_katas.verdict import reasons as r
 from attention_katas.verdict import words as verdict_words
 
@@ -15,7 +15,7 @@ LONGEST = 200
 
 def of_student(rows: Sequence[Row], hide: bool) -> list[NotRun]:
     """Why katas of one student did not run. hide: only classes of exceptions that Python has."""
-    return grouped([_attempt(row, hide) for row in rows])
+    return group_attempts([_attempt(row, hide) for row in rows])
 
 
 def _attempt(row: Row, hide: bool) -> Attempt:

@@ -102,7 +102,7 @@ def _flags(screen: Screen, report: Report) -> None:
             f"{many(len(report.not_run), 'student')} with code that did not run to its end",
         ),
         (len(report.lost), f"{many(len(report.lost), 'kata')} could not be graded"),
-        (len(report.noted), f"{many(len(report.noted), 'submission')} with a remark"),
+        (len(report.remark_lines), f"{many(len(report.remark_lines), 'submission')} with a remark"),
         (audited, f"{many(audited, 'student')} whose code did odd things"),
         (
             len(report.alike.groups),
