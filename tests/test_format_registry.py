@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +16,7 @@ from attention_katas.errors import KataError
 from attention_katas.grading import formats as grade_formats
 from attention_katas.render import formats as run_formats
 
+ROOT = Path(__file__).resolve().parents[1]
 RUN_MODULE = '''
 """One word for each verdict."""
 from attention_katas.render.formats import RunFormat
@@ -95,6 +98,15 @@ def test_a_format_of_a_package_for_grade(installed, workspace):
     assert answer.stdout == "ada of Week 3\n"
     listed = [line.split(maxsplit=1) for line in kata("grade", "--formats").stdout.splitlines()]
     assert ["lines", "one line for each student"] in listed
+
+
+def test_the_sample_of_the_docs_is_a_format(installed, workspace):
+    text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    [sample] = re.findall(r"```python\n(.*?)```", text.partition("## To add one")[2], re.DOTALL)
+    assert "._" not in sample  # a private module
+    installed(sample, "lines = third_party:FORMAT")
+    answer = kata("grade", ".", "--student", "ada", "--to", "lines=-")
+    assert re.fullmatch(r"ada: 0 of \d+\n", answer.stdout)
 
 
 def test_what_breaks_is_said_and_skipped(installed):

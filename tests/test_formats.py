@@ -457,7 +457,7 @@ def blamed(file="softmax.py", blames=("stable",), kata="softmax"):
         (blamed(blames=("a", "b")), "softmax is right as soon as a and b are: look there first"),
         (
             blamed("mask.py", ["mask"]),
-            "softmax is not at fault, mask is: look at mask.py first",
+            "softmax is not at fault, mask is: once it is right, so is this",
         ),
     ],
 )
@@ -489,7 +489,7 @@ def test_to_wait_is_not_to_be_out_of_reach(feedback):
     law = check(2, v.NOT_REACHED, r.ValuesFirst(), law=True)
     wrong = result(item(verdict(v.FAILED, [check(1, v.FAILED, NAN), law])))
     text = document("gradescope", wrong, feedback=feedback)["tests"][0]["output"]
-    assert "2: waits until the values are right" in text
+    assert f"2: {words.reason(r.ValuesFirst())}" in text
     late = check(2, v.NOT_REACHED, r.HungBefore("softmax"))
     hung = result(item(verdict(v.TIMED_OUT, [check(1, v.TIMED_OUT), late])))
     text = document("gradescope", hung, feedback=feedback)["tests"][0]["output"]
@@ -722,7 +722,7 @@ def test_text_says_what_to_think_of_and_what_to_type():
         "",
         "Softmax: failed, 1 of 4 checks passed",
         "  ✗ Says thing 2: raised ValueError",
-        "  – Says thing 3: waits until the values are right",
+        "  – Says thing 3: counts once the values are right",
         "  softmax subtracts no maximum",
         "    think: How large can exp grow?",
         "    hint: kata hint softmax --level 2",
@@ -1052,12 +1052,33 @@ def test_moodle_gets_the_feedback_as_html(tmp_path, feedback):
         "<p>Attention: 3 of 10 points<br>s0<br><br>&nbsp;&nbsp;&nbsp;&nbsp;3 of 10"
     )
     assert ("subtracts no maximum" in first) == (feedback != POINTS)
-    assert first.endswith("<br>Written by kata grade.</p>")
+    assert first.endswith("<br><span class=kata-grade>Written by kata grade.</span></p>")
     assert (second, third) == ("well done", "")
     assert "feedback comments that were there stay as they were: 1" in whole.notes
     path.write_text(render("moodle", found, whole).replace("3 of 10", "2 of 10"), encoding="utf-8")
     again = about({"worksheet": path}, feedback=feedback)
     assert table(render("moodle", found, again))[1][-1] == first
+
+
+def test_our_comment_in_moodle_is_recognised_by_its_class(tmp_path):
+    """Not by its sentence, and not where somebody wrote above or below it."""
+    sign = '<span class="kata-grade">Geschrieben von kata grade.</span>'
+    ours = [f"<p>2 of 10<br />{sign}</p>", f"<p>{sign.replace(chr(34), chr(39))}</p>\r\n"]
+    others = [
+        "<p>2 of 10<br>Written by kata grade.</p>",
+        f"<p>2 of 10<br>{sign}</p><p>well done</p>",
+        f"<p>well done</p><p>2 of 10<br>{sign}</p>",
+        f"<p>2 of 10<br>{sign}<br>well done</p>",
+    ]
+    path = commented(tmp_path, *(text.replace('"', '""') for text in ours + others))
+    whole = about({"worksheet": path})
+    found = [result(partly(), who=f"s{i}", ids={"moodle": str(i)}) for i in range(6)]
+    comments = [row[-1] for row in table(render("moodle", found, whole))[1:]]
+    assert ["3 of 10 points" in comment for comment in comments] == [True] * 2 + [False] * 4
+    assert comments[2:] == others
+
+
+MOODLE_TAGS = {"<p>", "<br>", "<span class=kata-grade>", "</span>", "</p>"}
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -1068,7 +1089,7 @@ def test_a_comment_in_moodle_is_no_markup_and_ends_no_cell(tmp_path, kind):
     text = render("moodle", [found], about({"worksheet": path}, feedback=FULL))
     comment = table(text)[1][-1]
     assert not set('"\\\n\r') & set(comment)
-    assert set(re.findall("<[^>]*>", comment)) == {"<p>", "<br>", "</p>"}
+    assert set(re.findall("<[^>]*>", comment)) == MOODLE_TAGS
     assert len(comment) < 25_000
     assert re.fullmatch(r"[^&]*(&(amp|lt|gt|quot|nbsp|#\w+);[^&]*)*", comment)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import html
 import io
+import itertools
 import os
 import re
 import sqlite3
 import sys
 import time
+import typing
 import zlib
 from html.parser import HTMLParser
 
@@ -20,10 +22,12 @@ from attention_katas.cli import main
 from attention_katas.errors import KataError
 from attention_katas.grading import entries
 from attention_katas.grading import remarks as m
+from attention_katas.grading import words as grading_words
 from attention_katas.grading.entries import fingerprint
 from attention_katas.grading.ledger import Entry, Ledger, LedgerStudent
-from attention_katas.grading.report import page, regrade, rows, similarity, table
+from attention_katas.grading.report import facts, page, regrade, rows, similarity, table
 from attention_katas.grading.report.findings import report_on
+from attention_katas.grading.report.not_run import why
 from attention_katas.grading.results import Student
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
@@ -194,17 +198,17 @@ def test_misconceptions_are_counted_by_id_and_two_count_for_both(book, catalog):
     book.add("gus", broken())
     book.add("hal", right()).done()
     [part] = report_on(book.ledger, catalog).katas
-    assert {one.misconception.id: one.students for one in part.held} == {
+    assert {one.misconception.id: one.students for one in part.misconceptions} == {
         "no-maximum": ["ann", "bob"],
         "wrong-axis": ["bob"],
         "log-space": ["cat"],
     }
     assert (part.wrong, part.named) == (7, 3)
     assert part.apart == {
-        rows.SYMPTOMS: ["dan"],
-        rows.UNNAMED: ["eve"],
-        rows.EARLIER: ["fay"],
-        rows.NOT_RUN: ["gus"],
+        facts.SYMPTOMS: ["dan"],
+        facts.UNNAMED: ["eve"],
+        facts.EARLIER: ["fay"],
+        facts.NOT_RUN: ["gus"],
     }
     said = shown(report_on(book.ledger, catalog))
     assert "does no maximum" in said
@@ -216,7 +220,7 @@ def test_the_same_mistake_in_two_functions_counts_once(book, catalog):
     book.begin().add(
         "ann", wrong("mask", blamed(v.MISTAKE, "turned"), blamed(v.MISTAKE, "turned"))
     ).done()
-    [held] = report_on(book.ledger, catalog).katas[0].held
+    [held] = report_on(book.ledger, catalog).katas[0].misconceptions
     assert held.students == ["ann"]
 
 
@@ -258,7 +262,8 @@ def test_remarks_and_audit(book, catalog):
     book.add("bob", v.Verdict("softmax", v.NOT_STARTED), remarks=[m.NoKataFile()])
     book.add("cat", right(), remarks=[m.SeveralFiles("softmax.py", 2, "b/softmax.py")])
     report = report_on(book.done().ledger, catalog)
-    assert report.remarks["ann"] == ["late"]
+    assert report.remark_lines["ann"] == ["late"]
+    assert "ann" not in report.remarks
     assert report.audited == [("ann", "softmax", ["starts a program"])]
     assert report.kinds == {
         "late": 1,
@@ -269,6 +274,14 @@ def test_remarks_and_audit(book, catalog):
     assert "starts a program" in said
     assert "b/softmax.py was graded" in said
     assert [line["late"] for line in lines(report)] == ["yes", "", ""]
+    assert [line["remarks"] for line in lines(report)][:2] == ["", "no kata file was found"]
+
+
+def test_what_is_known_of_a_failure_stands_in_the_table_in_words(book, catalog):
+    book.begin().add("ann", wrong("softmax", blamed(v.MISTAKE, "no-maximum")))
+    book.add("bob", wrong("softmax", v.Diagnosis("softmax", v.EARLIER_WORK, blames=["scale"])))
+    report = report_on(book.add("cat", right()).done().ledger, catalog)
+    assert [line["known"] for line in lines(report)] == ["named", "earlier work is to blame", ""]
 
 
 def test_everybody_by_name_with_points_marks_and_words(book, catalog):
@@ -325,7 +338,11 @@ def test_what_did_not_run_stands_there_with_the_reason(book, catalog):
     book.add("jun", right("dot-product"), slow, no_module("mask", "utils"))
     book.add("kim", no_module("softmax"), no_module("mask"), right("dot-product"))
     report = report_on(book.done().ledger, catalog)
-    assert [(one.student, one.katas, one.every, one.outcome, one.why) for one in report.halted] == [
+    assert [
+        (student, one.katas, one.every, one.outcome, why(one))
+        for student, groups in report.not_run.items()
+        for one in groups
+    ] == [
         (
             "hana",
             tuple(WORTH),
@@ -354,7 +371,8 @@ def test_what_did_not_run_stands_there_with_the_reason(book, catalog):
     assert "each and why" in said
     assert lines(report)[0]["message"].endswith("'matplotlib'")
     hidden = report_on(book.ledger, catalog, hide=True)
-    assert {one.why for one in hidden.halted} == {"ModuleNotFoundError", ""}
+    groups = itertools.chain.from_iterable(hidden.not_run.values())
+    assert {why(one) for one in groups} == {"ModuleNotFoundError", ""}
     assert "message" not in lines(hidden)[0]
 
 
@@ -367,7 +385,7 @@ def test_an_empty_file_is_nothing_written_and_no_failure(book, catalog):
     book.add("gus", broken(), sizes={"softmax": 0})
     report = report_on(book.done().ledger, catalog)
     assert report.nothing == ["fay"]
-    assert [one.student for one in report.halted] == ["gus"]
+    assert list(report.not_run) == ["gus"]
     part = next(part for part in report.katas if part.name == "softmax")
     assert (part.wrong, part.outcomes) == (1, {v.NOT_STARTED: 1, v.BROKEN: 1})
 
@@ -380,8 +398,10 @@ def test_calling_the_built_in_is_a_row_of_its_own(book, catalog):
         check.outcome = v.NOT_WRITTEN
     report = report_on(book.begin().add("kai", cheat).add("lou", started).done().ledger, catalog)
     [part] = report.katas
-    assert [(one.misconception.id, one.students) for one in part.held] == [(rows.BUILT_IN, ["kai"])]
-    assert part.apart == {rows.UNFINISHED: ["lou"]}
+    assert [(one.misconception.id, one.students) for one in part.misconceptions] == [
+        (rows.BUILT_IN, ["kai"])
+    ]
+    assert part.apart == {facts.UNFINISHED: ["lou"]}
     said = shown(report)
     assert "uses the built-in that the kata is about" in said
     assert "the rest is still the stub" in said
@@ -392,7 +412,7 @@ def test_what_is_apart_is_explained(book, catalog):
     for student, kind in (("a", v.SYMPTOMS), ("b", v.NO_DIAGNOSIS), ("c", v.EARLIER_WORK)):
         book.add(student, wrong("softmax", v.Diagnosis("softmax", kind)))
     said = words(report_on(book.done().ledger, catalog))
-    assert "only symptoms wrong as no mistake that the judge knows" in said
+    assert "only symptoms matches no known mistake; the judge lists the properties" in said
     assert "no diagnosis nothing could be said beyond which check" in said
     assert "earlier work is to blame right as soon as" in said
 
@@ -565,16 +585,25 @@ def test_newcomers_the_missing_and_what_can_be_graded_now(book, catalog):
 
 
 def test_why_a_grade_may_have_changed():
-    def row(worth=20, **facts):
+    def row(worth=20, **other):
         entry = Entry("softmax", "k", worth, "f", "s", "", 0)
-        return rows.Row("ann", entry, rows.VerdictSummary(v.FAILED, 5, **facts))
+        return rows.Row("ann", entry, rows.VerdictSummary(v.FAILED, 5, **other))
 
-    assert regrade.reasons(row(), row()) == (regrade.UNEXPLAINED,)
-    assert regrade.reasons(row(), row(30)) == ("worth 30 points, before 20",)
-    assert regrade.reasons(
+    def said(old, new):
+        return grading_words.explanations(regrade.explanations(old, new))
+
+    assert regrade.explanations(row(), row()) == (facts.NothingDiffers(),)
+    assert said(row(), row()) == ["same tests, inputs and versions"]
+    assert said(row(), row(30)) == ["worth 30 points, before 20"]
+    assert said(
         row(kata_version="1", seed=1, versions=(("torch", "2.12"),)),
         row(kata_version="2", seed=2, versions=(("torch", "2.13"),)),
-    ) == ("other tests", "torch 2.12 -> 2.13", "other inputs")
+    ) == ["other tests", "torch 2.12 -> 2.13", "other inputs"]
+
+
+def test_every_explanation_has_a_sentence():
+    assert set(typing.get_args(facts.Explanation)) == set(grading_words.EXPLANATIONS)
+    assert set(grading_words.KNOWLEDGE) == {facts.NAMED, *facts.APART}
 
 
 def test_points_that_are_only_worth_something_else_are_not_loud(book, catalog, monkeypatch):

@@ -1,18 +1,20 @@
-"""Points, feedback, seeds, the ledger and the engine: everything but the judge itself."""
+"""Points, feedback, seeds, the ledger and the service: everything but the judge itself."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import sqlite3
+import typing
 import zlib
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from attention_katas.cli import main
 from attention_katas.errors import KataError
-from attention_katas.grading import collect, entries, formats
+from attention_katas.grading import collect, entries, formats, words
 from attention_katas.grading import remarks as m
 from attention_katas.grading import run as grading_run
 from attention_katas.grading.ledger import Entry, Ledger, LedgerStudent
@@ -27,7 +29,9 @@ from attention_katas.grading.results import (
 from attention_katas.packs.precheck import blank
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons, symptoms
+from attention_katas.verdict import words as verdict_words
 from attention_katas.verdict.redact import FULL, NAMED, POINTS
+from tests.test_words import filled
 
 SECRET = "INPUT-0.4711"
 
@@ -349,8 +353,8 @@ def test_the_command_says_what_to_do_with_a_ledger_of_version_0_1(old_ledger, tm
     (tmp_path / "class" / "anna").mkdir(parents=True)
     (tmp_path / "class" / "anna" / "softmax.py").write_text("")
     content = old_ledger.read_bytes()
-    for words in (["report", old_ledger], [tmp_path / "class", "--ledger", old_ledger]):
-        done = CliRunner().invoke(main, ["grade", *map(str, words)])
+    for arguments in (["report", old_ledger], [tmp_path / "class", "--ledger", old_ledger]):
+        done = CliRunner().invoke(main, ["grade", *map(str, arguments)])
         assert done.exit_code == 2
         assert "version 0.1" in done.output
         assert "--ledger NEW.db" in done.output
@@ -415,6 +419,30 @@ def test_what_kept_katas_from_running_is_told_once():
     assert sentences() == [f"all 2 katas: {said}"]
     items[1].verdict = verdict(v.PASSED, PASS)
     assert sentences() == [f"softmax: {said}"]
+
+
+@pytest.mark.parametrize("struct", typing.get_args(reasons.Reason), ids=lambda one: one.__name__)
+def test_only_a_reason_about_the_katas_own_file_loses_its_name(struct):
+    fact = filled(struct)
+    whole = verdict_words.reason(fact)
+    assert words.reason_about(None) == ""
+    if struct in typing.get_args(words.OwnFile):
+        predicate = words.reason_about(fact)
+        assert whole == f"{fact.file} {predicate}"
+        assert words.reason_about(fact, "hana.ipynb") == f"hana.ipynb {predicate}"
+        other = msgspec.structs.replace(fact, file="another.py")
+        assert words.without_file(fact) == words.without_file(other)
+    else:
+        assert words.reason_about(fact) == words.reason_about(fact, "hana.ipynb") == whole
+        assert words.without_file(fact) == fact
+
+
+def test_a_reason_that_names_another_file_stands_as_it_is():
+    fact = reasons.ImportNotPython("softmax.py", "mask.py")
+    item = Item("mask", "mask", 10, 0, v.Verdict("mask", v.BROKEN, reason=fact))
+    [group] = not_run(Result(Student("hana"), [item]))
+    said = "softmax.py, which mask.py imports, is not valid Python"
+    assert group.sentence == f"mask: broken: {said}"
 
 
 def test_a_class_in_a_few_numbers(catalog, tmp_path):

@@ -264,6 +264,15 @@ def test_what_is_no_file_does_not_stop_the_watch(seen, folder):
     seen.changed("mask.py")
 
 
+def test_every_save_of_a_file_that_is_too_large_counts(seen, folder):
+    """It is not read: its stamp decides, and one of any other file only says TOUCHED."""
+    for number in range(2):
+        before = len(seen.saves)
+        atomically(folder / "softmax.py", str(number) * (module.SIZE_CAP + 1))
+        seen.changed(since=before)
+    assert "softmax.py" not in seen.names(TOUCHED)
+
+
 def mute(folders, stop):
     """A file system that sends no events."""
     assert folders

@@ -349,6 +349,10 @@ def test_lines_and_commands(lines):
     watched.until(lambda: watched.session.states["softmax"].name == DONE)
     watched.tell("softmax", TOUCHED)
     assert re.search(r"saw a save at \d\d:\d\d:\d\d, nothing changed", printed())
+    watched.session.polls("this folder sends no events")
+    watched.session.polls("")
+    assert printed().count("watching by polling") == 1
+    assert "watching by polling: this folder sends no events" in printed()
     assert plain.obey("s\n")
     assert "one right answer among many" in printed()
     assert plain.obey("h\n")

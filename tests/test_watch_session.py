@@ -307,7 +307,7 @@ def test_rerun(open_session):
 def test_all_katas_in_a_row(open_session):
     found = open_session("softmax", softmax=RIGHT)
     found.session.judge_all()
-    found.until(lambda: any(n.kind == s.ROUND and n.text == "done" for n in found.news))
+    found.until(lambda: any(n.kind == s.ROUND_DONE for n in found.news))
     assert [one.kata for one in found.session.round] == [k.name for k in found.catalog.ready]
     assert found.progress.attempts("softmax") == 2
     assert not found.session.in_round
@@ -344,7 +344,7 @@ def test_polling_is_told(open_session):
     found = open_session("softmax")
     found.session.polls("this folder sends no events")
     assert found.session.polling == "this folder sends no events"
-    assert found.news[-1].text == "watching by polling: this folder sends no events"
+    assert found.news[-1].kind == s.POLLING
 
 
 def test_closing_stops_what_is_under_way(tmp_path, catalog):

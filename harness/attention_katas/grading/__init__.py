@@ -1,6 +1,6 @@
 """Grading: one student's repository, or a class of ten thousand.
 
-collect --> tasks --> engine (workers of this machine, or of a cluster) --> ledger --> results -->
+collect --> tasks --> service (workers of this machine, or of a cluster) --> ledger --> results -->
 formats. What a task is and what comes back is plain data; only workers import torch.
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from attention_katas.grading import words
@@ -78,17 +78,37 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Attempt:
+    """One kata of a student: how it ended, and why.
+
+    reason: None where none is known, or it is not to be shown.
+    file: what was graded.
+    raised: the class of an exception that stands for the reason, or "".
+    """
+
+    kata: str
+    outcome: v.Outcome
+    reason: r.Reason | None = None
+    file: str = ""
+    raised: str = ""
+
+
+@dataclass(frozen=True)
 class NotRun:
     """Katas of one student that did not run to their end, for the same reason.
 
-    reason: without the name of a file, so that it is the same for all of them.
+    reason: of the first of them; those of the others may differ in the file that they are about.
     every: these are all katas of the student.
+    file: what was graded, if it is the same for all of them; else "".
+    raised: the class of an exception that stands for the reason, or "".
     """
 
     katas: tuple[str, ...]
     outcome: v.Outcome
     reason: r.Reason | None
     every: bool
+    file: str = ""
+    raised: str = ""
 
     @property
     def sentence(self) -> str:
@@ -96,7 +116,7 @@ class NotRun:
 
 
 # A verdict of these outcomes has no values to compare, or not all of them.
-ABORTED: tuple[v.Outcome, ...] = (v.BROKEN, v.CRASHED, v.TIMED_OUT, v.OUT_OF_MEMORY)
+NOT_RUN_OUTCOMES: tuple[v.Outcome, ...] = (v.BROKEN, v.CRASHED, v.TIMED_OUT, v.OUT_OF_MEMORY)
 
 
 def cause(verdict: v.Verdict) -> r.Reason | None:
@@ -105,18 +125,37 @@ def cause(verdict: v.Verdict) -> r.Reason | None:
     return next((reason for reason in checks if reason is not None), verdict.reason)
 
 
-def not_run(result: Result, outcomes: Collection[v.Outcome] = ABORTED) -> list[NotRun]:
-    """Katas with one of these outcomes, those with the same reason together."""
-    groups: dict[tuple[v.Outcome, r.Reason | None], list[str]] = {}
-    for item in result.items:
-        if item.verdict.outcome in outcomes:
-            key = item.verdict.outcome, words.without_file(cause(item.verdict))
-            groups.setdefault(key, []).append(item.kata)
-    total = len(result.items)
-    return [
-        NotRun(tuple(katas), outcome, reason, len(katas) == total > 1)
-        for (outcome, reason), katas in groups.items()
+def not_run(result: Result, outcomes: Collection[v.Outcome] = NOT_RUN_OUTCOMES) -> list[NotRun]:
+    """Katas of a student with one of these outcomes, those with the same reason together."""
+    attempts = [
+        Attempt(item.kata, item.verdict.outcome, cause(item.verdict), item.verdict.file)
+        for item in result.items
     ]
+    return group_attempts(attempts, outcomes)
+
+
+def group_attempts(
+    attempts: Sequence[Attempt], outcomes: Collection[v.Outcome] = NOT_RUN_OUTCOMES
+) -> list[NotRun]:
+    """Of all attempts of a student those with one of these outcomes, by their reason."""
+    groups: dict[tuple[v.Outcome, r.Reason | None, str], list[Attempt]] = {}
+    for attempt in attempts:
+        if attempt.outcome in outcomes:
+            key = attempt.outcome, words.without_file(attempt.reason), attempt.raised
+            groups.setdefault(key, []).append(attempt)
+    return [_together(group, len(attempts)) for group in groups.values()]
+
+
+def _together(group: Sequence[Attempt], total: int) -> NotRun:
+    first = group[0]
+    return NotRun(
+        katas=tuple(attempt.kata for attempt in group),
+        outcome=first.outcome,
+        reason=first.reason,
+        every=len(group) == total > 1,
+        file=first.file if len({attempt.file for attempt in group}) == 1 else "",
+        raised=first.raised,
+    )
 
 
 def points_for(verdict: v.Verdict, worth: int) -> int | None:
@@ -136,8 +175,13 @@ def points_for(verdict: v.Verdict, worth: int) -> int | None:
     return min(worth * passed // len(counted), max(worth - 1, 0))
 
 
+def file_of(kata: str) -> str:
+    """The file that a kata asks for, as `Kata.file`: a result holds the kata by its name only."""
+    return f"{kata.replace('-', '_')}.py"
+
+
 def redacted(result: Result, level: str) -> Result:
     """The result with what the level of feedback lets the student see of its verdicts."""
-    files = [f"{item.kata.replace('-', '_')}.py" for item in result.items]
+    files = [file_of(item.kata) for item in result.items]
     items = [replace(item, verdict=redact(item.verdict, level, files)) for item in result.items]
     return replace(result, items=items)

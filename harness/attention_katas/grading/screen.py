@@ -105,7 +105,7 @@ def below(summary: Summary, fail_under: float | None) -> str:
 
 @contextlib.contextmanager
 def progress(out: Console, students: int, katas: int) -> Iterator[Callable[[Tally], None]]:
-    """A bar with rate, remaining time and counts of outcomes; lines where none can be bar."""
+    """A bar with rate, remaining time and counts of outcomes; lines where none can be drawn."""
     if out.is_terminal and not out.is_dumb_terminal:
         yield from _bar(out)
     else:

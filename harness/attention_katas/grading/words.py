@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from attention_katas.grading import remarks as m
+from attention_katas.grading.report import facts as f
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
 from attention_katas.verdict import words
-from attention_katas.verdict.facts import Fact
 
 SENTENCES: dict[type, Callable[[Any], str]] = {
     m.NotAnArchive: lambda fact: f"{fact.file} is not a zip that can be opened: {fact.problem}",
@@ -38,6 +38,43 @@ KINDS: dict[type, str] = {
 }
 
 
+# What is known of a failure, as a report says it.
+KNOWLEDGE = {
+    f.NAMED: "named",
+    f.EARLIER: "earlier work is to blame",
+    f.SYMPTOMS: "only symptoms",
+    f.UNNAMED: "no diagnosis",
+    f.UNFINISHED: "not all of it written",
+    f.NOT_RUN: "did not run to the end",
+}
+
+EXPLANATIONS: dict[type, Callable[[Any], str]] = {
+    f.OtherWorth: lambda fact: f"worth {fact.now} points, before {fact.before}",
+    f.OtherTests: lambda fact: "other tests",
+    f.OtherVersion: lambda fact: f"{fact.package} {fact.before} -> {fact.now}",
+    f.OtherInputs: lambda fact: "other inputs",
+    f.OtherOutcome: lambda fact: f"{fact.now}, before {fact.before}",
+    f.NothingDiffers: lambda fact: "same tests, inputs and versions",
+}
+
+# Reasons whose `file` is the file of the kata itself. The subject of their sentences is that file.
+OwnFile = (
+    r.FileMissing
+    | r.LinkDangling
+    | r.NotAnOrdinaryFile
+    | r.TooLarge
+    | r.Utf16
+    | r.NulByte
+    | r.NotUtf8
+    | r.LinkNotFollowed
+    | r.DamagedInArchive
+    | r.StillStub
+    | r.FunctionMissing
+    | r.NotPython
+    | r.DoesNotLoad
+)
+
+
 def remark(fact: m.Remark) -> str:
     """The sentence for a remark."""
     write = SENTENCES.get(type(fact))
@@ -49,16 +86,29 @@ def kind(fact: m.Remark) -> str:
     return KINDS.get(type(fact), OTHER)
 
 
+def explanations(facts: Sequence[f.Explanation]) -> list[str]:
+    """What differs between two gradings of the same code, in words."""
+    return [EXPLANATIONS[type(fact)](fact) for fact in facts]
+
+
 def without_file(fact: r.Reason | None) -> r.Reason | None:
-    """The reason without the name of its file: the same for katas that share a cause."""
-    if isinstance(fact, Fact) and hasattr(fact, "file"):
-        return msgspec.structs.replace(fact, file="")
-    return fact
+    """The reason without the name of the kata's file: the same for katas that share a cause."""
+    return msgspec.structs.replace(fact, file="") if isinstance(fact, OwnFile) else fact
 
 
-def reason_without_file(fact: r.Reason | None) -> str:
-    """`does not load: ...`: the sentence for a reason without the name of its file."""
-    return words.reason(without_file(fact)).strip()
+def reason_about(fact: r.Reason | None, file: str = "") -> str:
+    """`does not load: ...`, behind the name of `file`: for katas that share a reason.
+
+    A reason that is not about the file of a kata has its sentence as it is.
+    """
+    if not isinstance(fact, OwnFile):
+        return words.reason(fact)
+    return " ".join(filter(None, (file, predicate(fact))))
+
+
+def predicate(fact: OwnFile) -> str:
+    """The sentence for a reason without its subject, which is the file."""
+    return words.reason(fact).removeprefix(f"{fact.file} ")
 
 
 def katas(names: Sequence[str], every: bool) -> str:
@@ -68,5 +118,5 @@ def katas(names: Sequence[str], every: bool) -> str:
 
 def not_run(names: Sequence[str], every: bool, outcome: v.Outcome, fact: r.Reason | None) -> str:
     """`all 6 katas: broken: does not load: ...`"""
-    parts = (katas(names, every), outcome, reason_without_file(fact))
+    parts = (katas(names, every), outcome, reason_about(fact))
     return ": ".join(filter(None, parts))

@@ -190,7 +190,7 @@ class WatchApp(App[None], inherit_bindings=False):
         if not session.warm:
             parts.append("warming up ...")
         elif session.in_round and session.busy:
-            parts.append(f"judging {session.busy.name} ...")
+            parts.append(view.judging(session.busy))
         elif session.judging:
             status = "judging ..." if session.verdict is None else "judging ... (old verdict shown)"
             seconds = time.monotonic() - session.since if session.since else 0.0
@@ -198,11 +198,11 @@ class WatchApp(App[None], inherit_bindings=False):
                 status += f", for {seconds:.0f} s: a call may take 10 s"
             parts.append(status)
         if session.same_at is not None:
-            parts.append(f"saw a save at {view.clock(session.same_at)}, nothing changed")
+            parts.append(view.no_change(session.same_at))
         elif session.saved_at is not None:
             save = f"last save seen {view.clock(session.saved_at)}"
             if session.milliseconds is not None and not session.judging:
-                save += f", judged in {session.milliseconds:.0f} ms"
+                save += f", {view.judged_in(session.milliseconds)}"
                 counts = view.count_changes(session.changes)
                 save += f": {counts}" if counts else ""
             parts.append(save)
@@ -210,7 +210,7 @@ class WatchApp(App[None], inherit_bindings=False):
             parts.append(f"watching {session.space.shown(session.kata)}")
         line = Text("; ".join(parts), "dim")
         if session.polling:
-            line.append(f"\nwatching by polling: {session.polling}", "yellow")
+            line.append(f"\n{view.polling(session.polling)}", "yellow")
         if session.notice:
             line.append("\n").append(session.notice)
         return line
@@ -218,7 +218,7 @@ class WatchApp(App[None], inherit_bindings=False):
     def footer(self) -> Text:
         """The keys that are available now."""
         if self.asking:
-            question = f"Reset {self.session.kata.file}? Your file is saved in .kata/backups/."
+            question = view.reset_question(self.session.kata)
             return view.key_lines([("y", "yes"), ("n", "no")], self.size.width - 2, question)
         keys = view.keys(self.session)
         if self.showing == LIST:
@@ -261,20 +261,10 @@ class WatchApp(App[None], inherit_bindings=False):
         return True
 
     def action_do(self, action: str) -> None:
-        session = self.session
         self.showing = {s.LIST: LIST, s.ALL: ROUND, s.SOLUTION: SOLUTION}.get(action, VERDICT)
-        if action == s.NEXT:
-            session.go_next()
-        elif action == s.PREVIOUS:
-            session.go_back()
-        elif action == s.HINT:
-            session.next_hint()
-        elif action == s.OPEN:
+        self.session.do(action)
+        if action == s.OPEN:
             self.open_file()
-        elif action == s.RERUN:
-            session.rerun()
-        elif action == s.ALL:
-            session.judge_all()
         elif action == s.RESET:
             self.asking = True
         elif action == s.QUIT:
@@ -312,21 +302,20 @@ class WatchApp(App[None], inherit_bindings=False):
     def open_file(self) -> None:
         """Open the current file in an editor; suspend this screen if that needs the terminal."""
         session = self.session
-        path = session.space.shown(session.kata)
         command = editor(session.space.path(session.kata))
         if command is None:
-            session.say(f"set $EDITOR to open files from here; the file is {path}")
+            session.say(view.opening(session, command))
         elif command.windowed:
-            session.say(command.start() or f"{path} opens in {command.name}")
+            session.say(view.opening(session, command, command.start()))
         else:
-            self._edit_here(command, path)
+            self._edit_here(command)
 
-    def _edit_here(self, command: Editor, path: str) -> None:
+    def _edit_here(self, command: Editor) -> None:
         try:
             with self.suspend():
                 problem = command.start()
         except SuspendNotSupported:
-            problem = f"{command.name} cannot be run from here; the file is {path}"
+            problem = view.no_terminal(self.session, command)
         self.refresh(layout=True)
         if problem:
             self.session.say(problem)

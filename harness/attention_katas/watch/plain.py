@@ -55,21 +55,23 @@ class Plain:
         if news.kind == s.NOTICE and news.text:
             out.line(news.text)
         elif news.kind == s.SAME and session.same_at is not None:
-            out.line(f"saw a save at {view.clock(session.same_at)}, nothing changed")
+            out.line(view.no_change(session.same_at))
+        elif news.kind == s.POLLING and session.polling:
+            out.line(view.polling(session.polling))
         elif news.kind == s.VERDICT and session.verdict is not None:
             self._say_when()
             view.current(out, session, hints=False)
-        elif news.kind == s.ROUND and news.text:
+        elif news.kind == s.ROUND_DONE:
             view.round_of_all(out, session)
         elif news.kind == s.ROUND and session.busy is not None:
-            out.line(f"judging {session.busy.name} ...")
+            out.line(view.judging(session.busy))
 
     def _say_when(self) -> None:
         session = self.session
         if session.saved_at is not None and session.milliseconds is not None:
-            at, took = view.clock(session.saved_at), f"{session.milliseconds:.0f} ms"
+            at, took = view.clock(session.saved_at), view.judged_in(session.milliseconds)
             self.screen.line()
-            self.screen.line(f"save seen {at}, judged in {took}", "dim")
+            self.screen.line(f"save seen {at}, {took}", "dim")
 
     def welcome(self) -> None:
         session = self.session
@@ -122,18 +124,10 @@ class Plain:
 
     def _do(self, action: str) -> None:
         session = self.session
-        if action == s.NEXT:
-            session.go_next()
-        elif action == s.PREVIOUS:
-            session.go_back()
-        elif action == s.RERUN:
-            session.rerun()
-        elif action == s.ALL:
-            session.judge_all()
-        elif action == s.LIST:
+        session.do(action)
+        if action == s.LIST:
             self._write(lambda out: view.kata_list(out, session))
         elif action == s.HINT:
-            session.next_hint()
             self._write(lambda out: view.hint(out, session))
         elif action == s.SOLUTION:
             self._write(lambda out: view.solution(out, session.kata))
@@ -141,20 +135,16 @@ class Plain:
             self._open()
         elif action == s.RESET:
             self.asking = True
-            question = f"reset {session.kata.file}? Your file is saved in .kata/backups/. y or n"
-            self._write(lambda out: out.line(question))
+            question = view.reset_question(session.kata)
+            self._write(lambda out: out.line(f"{question} y or n"))
 
     def _open(self) -> None:
         session = self.session
-        path = session.space.shown(session.kata)
-        command = editor(session.space.path(session.kata))
-        if command is None:
-            message = f"set $EDITOR to open files from here; the file is {path}"
-            self._write(lambda out: out.line(message))
-            return
-        with self._printing if not command.windowed else contextlib.nullcontext():
-            problem = command.start()
-        message = problem or (f"{path} opens in {command.name}" if command.windowed else "")
+        command, problem = editor(session.space.path(session.kata)), ""
+        if command is not None:
+            with self._printing if not command.windowed else contextlib.nullcontext():
+                problem = command.start()
+        message = view.opening(session, command, problem)
         if message:
             self._write(lambda out: out.line(message))
 

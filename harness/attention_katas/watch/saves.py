@@ -20,6 +20,8 @@ from attention_katas.watch import events
 
 # What became of a file: other content; saved as it was; not there any more.
 CHANGED, TOUCHED, GONE = "changed", "touched", "gone"
+# Why a file was not read.
+NOT_ORDINARY, TOO_LARGE, UNREADABLE = "not-ordinary", "too-large", "unreadable"
 
 SLOW = 1.0  # between two looks that no event asked for
 POLL = 0.15  # the same, where there are no events
@@ -54,12 +56,14 @@ class File:
 
     stamp: see `stamp`; empty when the file is not there.
     content: None when the file is not there.
-    fault: why it was not read.
+    fault: why it was not read: NOT_ORDINARY, TOO_LARGE or UNREADABLE; "" when it was.
+    errno: of an UNREADABLE file.
     """
 
     stamp: tuple[int, ...] = ()
     content: bytes | None = None
     fault: str = ""
+    errno: int | None = None
 
     @property
     def whole(self) -> bool:
@@ -69,7 +73,11 @@ class File:
         return parse(self.content.decode("utf-8", "replace")) is not None
 
     def same(self, other: File) -> bool:
-        return (self.content, self.fault) == (other.content, other.fault)
+        """Whether nothing but the stamp may differ; of what is too large, not even that."""
+        if self.fault == TOO_LARGE and self.stamp != other.stamp:
+            return False
+        content_and_fault = self.content, self.fault, self.errno
+        return content_and_fault == (other.content, other.fault, other.errno)
 
 
 class Saves:
@@ -236,16 +244,16 @@ class Saves:
             try:
                 status = os.stat(path)
                 if not stat.S_ISREG(status.st_mode):
-                    return File(stamp(status), b"", "not an ordinary file")
+                    return File(stamp(status), b"", NOT_ORDINARY)
                 if status.st_size > SIZE_CAP:
-                    return File(stamp(status), b"", f"too large: {stamp(status)}")
+                    return File(stamp(status), b"", TOO_LARGE)
                 content = path.read_bytes()
                 if stamp(os.stat(path)) == stamp(status):
                     break  # else it changed while it was read
             except (FileNotFoundError, NotADirectoryError):
                 return File()
             except OSError as error:
-                return File((), b"", f"not readable: {error.strerror}")
+                return File((), b"", UNREADABLE, error.errno)
         return File(stamp(status), content)
 
     def _folders(self) -> tuple[tuple[str, int, int], ...]:

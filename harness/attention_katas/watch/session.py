@@ -33,8 +33,8 @@ RERUN, ALL, RESET, SOLUTION, QUIT = "rerun", "all", "reset", "solution", "quit"
 ACTIONS = (NEXT, PREVIOUS, LIST, HINT, OPEN, RERUN, ALL, RESET, SOLUTION, QUIT)
 
 # Kinds of news.
-JUDGING, VERDICT, ROUND, SAME, NOTICE, STATES = (
-    "judging", "verdict", "round", "same", "notice", "states"
+JUDGING, VERDICT, ROUND, ROUND_DONE, SAME, NOTICE, POLLING, STATES = (
+    "judging", "verdict", "round", "round done", "same", "notice", "polling", "states"
 )  # fmt: skip
 
 
@@ -99,7 +99,7 @@ class Session:
         self._rungs: dict[str, int] = {}
         self._files: dict[str, set[str]] = {}
         self._outdated: set[str] = set()
-        self._told: set[str] = set()
+        self._unavailable: set[type[ProgressUnavailable]] = set()  # those that were said
         self._lasting = False  # the notice outlives the save that it is about
         self.since: float | None = None
         self._restate()
@@ -192,6 +192,18 @@ class Session:
         return tuple(action for action in ACTIONS if possible[action])
 
     # What is done.
+
+    def do(self, action: str) -> None:
+        """Carry out an action of ACTIONS; what only a screen can do is left to it."""
+        methods: dict[str, Callable[[], None]] = {
+            NEXT: self.go_next,
+            PREVIOUS: self.go_back,
+            HINT: self.next_hint,
+            RERUN: self.rerun,
+            ALL: self.judge_all,
+        }
+        if action in methods:
+            methods[action]()
 
     def saved(self, save: Save) -> None:
         """Files were saved: judge what that asks for, and nothing else."""
@@ -310,7 +322,7 @@ class Session:
     def polls(self, reason: str) -> None:
         """Saves are found by looking again and again, and why; "" when they are not."""
         self.polling = reason
-        self.tell(News(NOTICE, f"watching by polling: {reason}" if reason else ""))
+        self.tell(News(POLLING))
 
     # The thread that judges.
 
@@ -337,7 +349,7 @@ class Session:
         self.busy = None
         is_current = not self._follow.superseded
         is_done = request is not None and request.everything and is_current
-        self.tell(News(ROUND, "done") if is_done else News(STATES))
+        self.tell(News(ROUND_DONE) if is_done else News(STATES))
         if is_current:
             self._follow.expect(self.kata)
             if not self.warm:
@@ -401,17 +413,17 @@ class Session:
         states = self._kept(lambda: self._progress.states(self.catalog, self.space.root), None)
         if states is not None:
             self.states = states
-        if self._progress.notice and self._progress.notice not in self._told:
-            self._told.add(self._progress.notice)
-            self.say(self._progress.notice)
+        notice, self._progress.notice = self._progress.notice, ""  # each is said once
+        if notice:
+            self.say(notice)
 
     def _kept(self, act: Callable[[], T], otherwise: T) -> T:
-        """A verdict is worth more than its record: say once that it is not kept, and go on."""
+        """A verdict is worth more than its record: say once that it is not recorded, and go on."""
         try:
             return act()
         except ProgressUnavailable as error:
-            if error.message not in self._told:
-                self._told.add(error.message)
+            if type(error) not in self._unavailable:
+                self._unavailable.add(type(error))
                 self.say(error.message)
             return otherwise
 

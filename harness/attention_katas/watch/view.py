@@ -16,6 +16,7 @@ from attention_katas.render.terminal import STYLES, Screen, paragraphs
 from attention_katas.verdict import data as v
 from attention_katas.verdict import words
 from attention_katas.watch import session as s
+from attention_katas.watch.editor import Editor
 from attention_katas.watch.session import Change, Session
 
 CHANGES = 4  # lines for each kind of change
@@ -80,6 +81,46 @@ def outcome_style(outcome: str) -> str:
 
 def clock(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(at))
+
+
+def no_change(at: float) -> str:
+    """A save that left every file as it was."""
+    return f"saw a save at {clock(at)}, nothing changed"
+
+
+def judging(kata: Kata) -> str:
+    """One of all katas is being judged."""
+    return f"judging {kata.name} ..."
+
+
+def judged_in(milliseconds: float) -> str:
+    """How long the last verdict took."""
+    return f"judged in {milliseconds:.0f} ms"
+
+
+def polling(reason: str) -> str:
+    """Saves are found by looking again and again, and why."""
+    return f"watching by polling: {reason}"
+
+
+def reset_question(kata: Kata) -> str:
+    """What is asked before the stub is put back."""
+    return f"Reset {kata.file}? Your file is saved in .kata/backups/."
+
+
+def opening(session: Session, command: Editor | None, problem: str = "") -> str:
+    """What came of opening the current file in an editor; "" where the learner saw it."""
+    path = session.space.shown(session.kata)
+    if command is None:
+        return f"set $EDITOR to open files from here; the file is {path}"
+    return problem or (f"{path} opens in {command.name}" if command.windowed else "")
+
+
+def no_terminal(session: Session, command: Editor) -> str:
+    """The editor needs the terminal, and this screen cannot give it away."""
+    return (
+        f"{command.name} cannot be run from here; the file is {session.space.shown(session.kata)}"
+    )
 
 
 def current(screen: Screen, session: Session, hints: bool = True) -> None:

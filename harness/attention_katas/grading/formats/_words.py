@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attention_katas.grading.formats._text import block, line
-from attention_katas.grading.results import Item, Result
+from attention_katas.grading.results import Item, Result, file_of
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
 from attention_katas.verdict import words
-from attention_katas.verdict.words.numbers import listing
 
 OURS = "could not be graded: a fault of the judge or the machine, not of the code; it costs nothing"
 _MARKS = {v.PASSED: "✓", v.NOT_REACHED: "–", v.NOT_VERIFIED: "?"}
@@ -44,18 +43,19 @@ def reason(verdict: v.Verdict, check: v.Check) -> str:
         return words.check(check) or check.outcome
     if isinstance(check.reason, r.HungBefore):
         return f"not reached: {words.check(check)}"
+    # Without its reason, which --feedback points takes away, the outcomes say why.
     late = any(earlier.outcome == v.TIMED_OUT for earlier in verdict.checks)
     if isinstance(check.reason, r.ValuesFirst) or (check.law and not late):
-        return "waits until the values are right"
+        return words.reason(r.ValuesFirst())
     return "not reached: a check before it ran out of time" if late else check.outcome
 
 
 def account(item: Item) -> str:
     """All there is to say to the student, on several lines."""
-    return "\n".join(text for _, text in story(item))
+    return "\n".join(text for _, text in account_lines(item))
 
 
-def story(item: Item, passed: bool = True) -> Lines:
+def account_lines(item: Item, passed: bool = True) -> Lines:
     """The lines of an account. passed: also name the checks that passed."""
     if item.points is None:
         return [(0, line(f"{item.title} {OURS}", 1000))]
@@ -131,11 +131,7 @@ def _named(item: Item, diagnosis: v.Diagnosis) -> list[str]:
     """The causes of a failure, in sentences."""
     if diagnosis.kind != v.EARLIER_WORK:
         return [f"{diagnosis.function} {words.says(cause)}" for cause in diagnosis.causes]
-    names, file = listing(diagnosis.blames), f"{item.kata.replace('-', '_')}.py"
-    verb = "are" if len(diagnosis.blames) > 1 else "is"
-    if diagnosis.file == file:
-        return [f"{diagnosis.function} is right as soon as {names} {verb}: look there first"]
-    return [f"{diagnosis.function} is not at fault, {names} {verb}: look at {diagnosis.file} first"]
+    return [f"{diagnosis.function} {words.headline(diagnosis, file_of(item.kata))}"]
 
 
 def _diagnosis(item: Item, diagnosis: v.Diagnosis) -> Iterator[tuple[int, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._sheet import cell, written
-from attention_katas.grading.results import ABORTED, Result, not_run
+from attention_katas.grading.results import NOT_RUN_OUTCOMES, Result, not_run
 from attention_katas.grading.words import remark
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
@@ -60,7 +60,7 @@ def _outcome(result: Result) -> str:
 
 
 def _remarks(result: Result) -> str:
-    reasons = not_run(result, (*ABORTED, v.COULD_NOT_GRADE))
+    reasons = not_run(result, (*NOT_RUN_OUTCOMES, v.COULD_NOT_GRADE))
     return "; ".join([*map(remark, result.remarks), *(group.sentence for group in reasons)])
 
 

@@ -9,8 +9,10 @@ number in every row. A heading "Grade" settles it at once.
 Where the worksheet has a column "Feedback comments", that of a student is what the format `text`
 says, as HTML: Moodle keeps the cell as it is, of FORMAT_HTML (set_editor_text in
 mod/assign/feedback/comments/locallib.php), so that line breaks are <br>. It reads the table with
-PHP's fgetcsv, for which a backslash guards a quotation mark; neither stands in what we write. A
-comment of somebody else is left alone. In other languages the column cannot be told from others.
+PHP's fgetcsv, for which a backslash guards a quotation mark; neither stands in what we write. Our
+own comment is recognised by the class of its last line, which Moodle hands out again as it took it
+in. A comment of somebody else is left alone. In other languages the column cannot be told from
+others.
 
 Rows are found by the number of the participant (`ids["moodle"]`), then by the email address, in a
 column that holds nothing else. Where something could not be graded the cell is blank, which Moodle
@@ -31,21 +33,30 @@ from attention_katas.errors import KataError
 from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._sheet import Sheet, absent, changes, number, placed, read
 from attention_katas.grading.formats._text import line
-from attention_katas.grading.formats.text import LAST, lines
+from attention_katas.grading.formats.text import SIGNATURE, lines
 from attention_katas.grading.results import Result, Student, redacted
 from attention_katas.render import templates
 
 MOST_COMMENT = 20_000  # Excel holds 32,767 characters in a cell
 
+# One paragraph that ends with our signature, whatever that says. Editors put the class in quotes.
+_OURS = re.compile(
+    r"""<p>(?:(?!<p\b).)*<span class=(["']?)kata-grade\1>[^<]*</span></p>""", re.DOTALL
+)
 _PARTICIPANT = re.compile(r"(\d+)\s*$")
 
 
 @dataclass(frozen=True)
 class CommentRow:
-    """One line of a comment. indent: in columns."""
+    """One line of a comment.
+
+    indent: in columns.
+    is_signature: it marks the comment as ours.
+    """
 
     indent: int
     text: str
+    is_signature: bool = False
 
     @property
     def size(self) -> int:
@@ -112,22 +123,23 @@ def _comments(sheet: Sheet) -> int:
 def _may_write(comment: str) -> bool:
     """Nobody has written there, or it was us."""
     comment = comment.strip()
-    return not comment or (comment.startswith("<p>") and comment.endswith(f"<br>{LAST}</p>"))
+    return not comment or _OURS.fullmatch(comment) is not None
 
 
 def _comment(result: Result, about: About) -> str:
     """What the student is told, as HTML of at most about MOST_COMMENT characters."""
     rows: list[CommentRow] = []
     size = 0
-    for indent, text in lines(redacted(result, about.feedback), about):
+    for indent, text in [*lines(redacted(result, about.feedback), about), (0, "")]:
         expanded = text.expandtabs(4)
         bare = expanded.lstrip()
         row = CommentRow(indent + len(expanded) - len(bare), bare)
         size += row.size
-        if size <= MOST_COMMENT or text == LAST:
+        if size <= MOST_COMMENT:
             rows.append(row)
         elif rows[-1:] != [CUT]:
             rows.append(CUT)
+    rows.append(CommentRow(0, SIGNATURE, is_signature=True))
     return _environment().get_template("moodle_comment.html").render(rows=rows)
 
 

@@ -12,28 +12,29 @@ from rich.cells import cell_len, chop_cells
 
 from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._text import line
-from attention_katas.grading.formats._words import Lines, heading, story
+from attention_katas.grading.formats._words import Lines, account_lines, heading
 from attention_katas.grading.results import Item, Result
 from attention_katas.verdict import data as v
 
 WIDTH = 80
-LAST = "Written by kata grade."
+SIGNATURE = "Written by kata grade."
 
 
 def render(results: Sequence[Result], about: About) -> str:
-    rows = (row for indent, text in lines(results[0], about) for row in wrapped(text, indent))
+    signed = [*lines(results[0], about), (0, ""), (0, SIGNATURE)]
+    rows = (row for indent, text in signed for row in wrapped(text, indent))
     return "\n".join(rows) + "\n"
 
 
 def lines(result: Result, about: About) -> Lines:
-    """The lines of the text, not wrapped yet."""
+    """The lines of the text above its signature, not wrapped yet."""
     text: Lines = [(0, line(f"{about.title}: {heading(result)}", 1000))]
     text += [(0, line(result.student.shown)), (0, "")]
     text += [(2, _row(item)) for item in result.items]
     for item in result.items:
         if not item.passed and item.points is not None:
-            text += [(0, ""), *story(item, passed=False), *_hint(item)]
-    return [*text, (0, ""), (0, LAST)]
+            text += [(0, ""), *account_lines(item, passed=False), *_hint(item)]
+    return text
 
 
 def wrapped(text: str, indent: int) -> Iterator[str]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from attention_katas.errors import KataError
 from attention_katas.grading import words
 from attention_katas.grading.ledger import Ledger, LedgerStudent, Run
-from attention_katas.grading.report import anonymous, not_run, regrade, rows, similarity
+from attention_katas.grading.report import anonymous, facts, not_run, regrade, rows, similarity
 from attention_katas.grading.report.rows import Graded, Misconception, Row
+from attention_katas.grading.results import NotRun
 from attention_katas.packs.catalog import Catalog
 from attention_katas.verdict import data as v
 
@@ -23,7 +24,7 @@ SHARES = ("0", "under ¼", "under ½", "under ¾", "under all", "all")
 
 
 @dataclass(frozen=True)
-class Held:
+class MisconceptionCount:
     """A misconception, and who has it."""
 
     misconception: Misconception
@@ -37,8 +38,8 @@ class KataPart:
     outcomes: of all students.
     points: of each student who could be graded.
     wrong: how many were judged and did not pass.
-    held: their misconceptions, the most frequent first.
-    apart: those of them without a mistake that has a name, by what is known instead.
+    misconceptions: of those who are wrong, the most frequent first.
+    apart: those of them without a mistake that has a name, by one of `facts.APART`.
     checks: how many fail each check, by its title.
     stuck: students for whom it is the first kata that is not passed, by the check that fails.
     """
@@ -49,7 +50,7 @@ class KataPart:
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
     points: list[int] = field(default_factory=list)
     wrong: int = 0
-    held: list[Held] = field(default_factory=list)
+    misconceptions: list[MisconceptionCount] = field(default_factory=list)
     apart: dict[str, list[str]] = field(default_factory=dict)
     checks: collections.Counter[str] = field(default_factory=collections.Counter)
     stuck: dict[str, list[str]] = field(default_factory=dict)
@@ -89,10 +90,10 @@ class Report:
     done: students who passed everything.
     nothing: students who wrote nothing.
     lost: (student, kata, why it could not be graded).
-    halted: katas that did not run to their end.
+    not_run: student -> katas that did not run to their end.
     late: students who handed in late.
     remarks: student -> remarks; without names only what kinds of remarks they are.
-    kinds: how many remarks there are of each kind.
+    kinds: how many remarks there are of each kind, and how many students are late.
     audited: (student, kata, odd things that the code did).
     alike: code of the same form.
     difference: to an earlier run.
@@ -108,7 +109,7 @@ class Report:
     done: list[str] = field(default_factory=list)
     nothing: list[str] = field(default_factory=list)
     lost: list[tuple[str, str, str]] = field(default_factory=list)
-    halted: list[not_run.Halt] = field(default_factory=list)
+    not_run: dict[str, list[NotRun]] = field(default_factory=dict)
     late: set[str] = field(default_factory=set)
     remarks: dict[str, list[str]] = field(default_factory=dict)
     kinds: collections.Counter[str] = field(default_factory=collections.Counter)
@@ -129,9 +130,18 @@ class Report:
         return statistics.median(self.totals) if self.totals else None
 
     @property
-    def top(self) -> list[tuple[KataPart, Held]]:
+    def remark_lines(self) -> dict[str, list[str]]:
+        """Student -> remarks, the first of which may be that it came late."""
+        return {
+            student: [words.LATE, *remarks] if student in self.late else remarks
+            for student in self.graded.people
+            if (remarks := self.remarks.get(student, [])) or student in self.late
+        }
+
+    @property
+    def top(self) -> list[tuple[KataPart, MisconceptionCount]]:
         """Misconceptions of all katas, the most frequent first."""
-        pairs = [(part, entry) for part in self.katas for entry in part.held]
+        pairs = [(part, entry) for part in self.katas for entry in part.misconceptions]
         return sorted(pairs, key=lambda pair: -len(pair[1].students))
 
     @property
@@ -244,7 +254,9 @@ def _fill(report: Report, titles: Mapping[str, str]) -> None:
     for student, student_rows in report.by_student().items():
         if student_rows:
             _place(report, parts, student, student_rows)
-        report.halted += not_run.of_student(student_rows, report.anonymous)
+        groups = not_run.of_student(student_rows, report.anonymous)
+        if groups:
+            report.not_run[student] = groups
         for row in student_rows:
             _flag(report, row)
     for student, person in report.graded.people.items():
@@ -278,12 +290,13 @@ def _flag(report: Report, row: Row) -> None:
 
 
 def _remark(report: Report, student: str, person: LedgerStudent) -> None:
-    kinds = [*([words.LATE] if person.late else []), *map(words.kind, person.remarks)]
+    kinds = [words.kind(remark) for remark in person.remarks]
     if person.late:
         report.late.add(student)
+        report.kinds[words.LATE] += 1
     report.kinds.update(kinds)
     if kinds:
-        sentences = [*([words.LATE] if person.late else []), *map(words.remark, person.remarks)]
+        sentences = [words.remark(remark) for remark in person.remarks]
         report.remarks[student] = kinds if report.anonymous else sentences
 
 
@@ -296,11 +309,11 @@ def _part(kata: str, title: str, worth: int, kata_rows: list[Row]) -> KataPart:
     for row in kata_rows:
         for misconception in row.facts.named:
             students.setdefault(misconception, []).append(row.student)
-        if row.facts.knowledge in rows.APART:
+        if row.facts.knowledge in facts.APART:
             part.apart.setdefault(row.facts.knowledge, []).append(row.student)
         part.checks.update(set(row.facts.failing))
-    part.held = [Held(misconception, holders) for misconception, holders in students.items()]
-    part.held.sort(key=lambda held: (-len(held.students), held.misconception.id))
+    part.misconceptions = [MisconceptionCount(*pair) for pair in students.items()]
+    part.misconceptions.sort(key=lambda count: (-len(count.students), count.misconception.id))
     return part
 
 

@@ -88,7 +88,7 @@ def _sections(report: Report) -> list[Section]:
         Section("katas", "Katas", page_course.katas(report)),
         Section("misconceptions", "Misconceptions", page_course.misconceptions(report)),
         Section("stuck", "Stuck", page_course.stuck(report)),
-        Section("halted", "Did not run", page_students.halted(report)),
+        Section("not_run", "Did not run", page_students.not_run(report)),
         Section("lost", "Not graded", page_flags.lost(report)),
         Section("remarks", "Remarks", page_flags.remarks(report)),
         Section("odd", "Odd things", page_flags.audit(report)),

@@ -6,6 +6,7 @@ import collections
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from attention_katas.grading import words
 from attention_katas.grading.ledger import Run
 from attention_katas.grading.report.findings import Report
 from attention_katas.grading.report.pieces import NameList, Rows, first_rows, name_list
@@ -16,10 +17,11 @@ KINDS = 8  # of what changes have in common
 
 @dataclass(frozen=True)
 class ChangeLine:
-    """A grade of one student that changed."""
+    """A grade of one student that changed. reasons: what else differs."""
 
     name: str
     change: Change
+    reasons: list[str]
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Kind:
     """Changes of one kata for the same reasons."""
 
     kata: str
-    reasons: tuple[str, ...]
+    reasons: list[str]
     count: int
 
 
@@ -89,11 +91,19 @@ def regraded(report: Report) -> RegradedView | None:
 
 def _kinds(changes: Sequence[Change]) -> list[Kind]:
     counts = collections.Counter((change.kata, change.why) for change in changes)
-    return [Kind(kata, reasons, count) for (kata, reasons), count in counts.most_common(KINDS)]
+    return [
+        Kind(kata, words.explanations(why), count)
+        for (kata, why), count in counts.most_common(KINDS)
+    ]
 
 
 def _lines(report: Report, changes: Sequence[Change]) -> Rows[ChangeLine]:
-    return first_rows([ChangeLine(report.names[change.student], change) for change in changes])
+    return first_rows(
+        [
+            ChangeLine(report.names[change.student], change, words.explanations(change.why))
+            for change in changes
+        ]
+    )
 
 
 def since(report: Report) -> SinceView | None:

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from attention_katas.grading.report import rows
-from attention_katas.grading.report.findings import SHARES, Held, KataPart, Report, ordered_by_count
+from attention_katas.grading import words
+from attention_katas.grading.report.findings import (
+    SHARES,
+    KataPart,
+    MisconceptionCount,
+    Report,
+    ordered_by_count,
+)
 from attention_katas.grading.report.pieces import (
     ROWS,
     Column,
@@ -25,14 +31,6 @@ BARS, CHECKS = 6, 8  # misconceptions of a kata before the fold; checks that fai
 SEGMENTS = {v.PASSED: "passed", v.NOT_STARTED: "empty", v.COULD_NOT_GRADE: "unknown"}
 # What says least stands last in the bar of a kata.
 LAST = (v.NOT_STARTED, v.COULD_NOT_GRADE)
-# The template explains a failure without a named mistake by the code of what is known of it.
-CAUSES = {
-    rows.EARLIER: "earlier",
-    rows.SYMPTOMS: "symptoms",
-    rows.UNNAMED: "unnamed",
-    rows.UNFINISHED: "unfinished",
-    rows.NOT_RUN: "not run",
-}
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class KataView:
 
 
 @dataclass(frozen=True)
-class Belief:
+class MisconceptionLine:
     """A misconception, and who of those that failed has it."""
 
     misconception: Misconception
@@ -68,32 +66,32 @@ class Belief:
 
 
 @dataclass(frozen=True)
-class Nameless:
+class ApartLine:
     """Failures without a named mistake.
 
-    label: what is known of them.
-    cause: the code of that, one of CAUSES.
+    knowledge: what is known of them, one of `facts.APART`.
+    label: that in words.
     """
 
+    knowledge: str
     label: str
-    cause: str
     share: Share
     students: NameList
 
 
 @dataclass(frozen=True)
-class BeliefsView:
+class MisconceptionsView:
     """The misconceptions of one kata.
 
     frequent: shown at once.
     rarer: behind a fold.
-    nameless: failures without a named mistake.
+    apart: failures without a named mistake.
     """
 
     part: KataPart
-    frequent: list[Belief]
-    rarer: list[Belief]
-    nameless: list[Nameless]
+    frequent: list[MisconceptionLine]
+    rarer: list[MisconceptionLine]
+    apart: list[ApartLine]
 
 
 @dataclass(frozen=True)
@@ -156,25 +154,29 @@ def _segments(part: KataPart) -> list[Segment]:
     ]
 
 
-def misconceptions(report: Report) -> list[BeliefsView]:
+def misconceptions(report: Report) -> list[MisconceptionsView]:
     """The misconceptions of each kata that somebody failed."""
-    return [_beliefs(report, part) for part in report.katas if part.wrong]
+    return [_misconceptions(report, part) for part in report.katas if part.wrong]
 
 
-def _beliefs(report: Report, part: KataPart) -> BeliefsView:
-    beliefs = [_belief(report, part, entry) for entry in part.held]
-    nameless = [
-        Nameless(
-            label, CAUSES[label], Share(len(students), part.wrong), name_list(report, students)
+def _misconceptions(report: Report, part: KataPart) -> MisconceptionsView:
+    lines = [_misconception(report, part, entry) for entry in part.misconceptions]
+    apart = [
+        ApartLine(
+            knowledge,
+            words.KNOWLEDGE[knowledge],
+            Share(len(students), part.wrong),
+            name_list(report, students),
         )
-        for label, students in ordered_by_count(part.apart)
+        for knowledge, students in part.apart.items()
     ]
-    return BeliefsView(part, beliefs[:BARS], beliefs[BARS:], nameless)
+    apart.sort(key=lambda line: (-line.share.count, line.label))
+    return MisconceptionsView(part, lines[:BARS], lines[BARS:], apart)
 
 
-def _belief(report: Report, part: KataPart, entry: Held) -> Belief:
+def _misconception(report: Report, part: KataPart, entry: MisconceptionCount) -> MisconceptionLine:
     share = Share(len(entry.students), part.wrong)
-    return Belief(entry.misconception, share, name_list(report, entry.students))
+    return MisconceptionLine(entry.misconception, share, name_list(report, entry.students))
 
 
 def stuck(report: Report) -> StuckView:

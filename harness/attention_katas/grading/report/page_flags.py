@@ -86,10 +86,11 @@ def lost(report: Report) -> Rows[LostLine] | None:
 
 def remarks(report: Report) -> RemarksView | None:
     """Remarks about submissions; None if there are none."""
-    if not report.remarks:
+    if not report.remark_lines:
         return None
     lines = [
-        RemarkLine(report.names[student], remarks) for student, remarks in report.remarks.items()
+        RemarkLine(report.names[student], remarks)
+        for student, remarks in report.remark_lines.items()
     ]
     return RemarksView(first_rows(lines), report.kinds.most_common(), len(lines))
 

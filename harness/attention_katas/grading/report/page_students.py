@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attention_katas.grading.report.findings import KataPart, Report
-from attention_katas.grading.report.not_run import Halt
+from attention_katas.grading.report.not_run import why
 from attention_katas.grading.report.pieces import Rows, first_rows
 from attention_katas.grading.report.rows import Row
-from attention_katas.grading.results import ABORTED
+from attention_katas.grading.results import NOT_RUN_OUTCOMES, NotRun
 from attention_katas.verdict import data as v
 
 PASSED, FAILED, NOT_STARTED, UNKNOWN = "passed", "failed", "not started", "unknown"
@@ -56,7 +56,7 @@ class PointsView:
 
 
 @dataclass(frozen=True)
-class HaltLine:
+class NotRunLine:
     """Katas of one student that did not run for the same reason.
 
     every: those are all katas of this student.
@@ -70,10 +70,10 @@ class HaltLine:
 
 
 @dataclass(frozen=True)
-class HaltedView:
+class NotRunView:
     """What did not run to its end. students: how many it concerns."""
 
-    lines: Rows[HaltLine]
+    lines: Rows[NotRunLine]
     students: int
     anonymous: bool
 
@@ -109,19 +109,22 @@ def _cell(row: Row) -> Cell:
         return Cell(points, PASSED)
     if outcome == v.NOT_STARTED:
         return Cell(points, NOT_STARTED)
-    if outcome in ABORTED:
+    if outcome in NOT_RUN_OUTCOMES:
         return Cell(points, FAILED, outcome)
     return Cell(points, "")
 
 
-def halted(report: Report) -> HaltedView | None:
+def not_run(report: Report) -> NotRunView | None:
     """Whose katas did not run to their end, and why; None if all did."""
-    if not report.halted:
+    if not report.not_run:
         return None
-    lines = [_halt_line(report, halt) for halt in report.halted]
-    students = len({halt.student for halt in report.halted})
-    return HaltedView(first_rows(lines), students, report.anonymous)
+    lines = [
+        _not_run_line(report.names[student], group)
+        for student, groups in report.not_run.items()
+        for group in groups
+    ]
+    return NotRunView(first_rows(lines), len(report.not_run), report.anonymous)
 
 
-def _halt_line(report: Report, halt: Halt) -> HaltLine:
-    return HaltLine(report.names[halt.student], halt.katas, halt.every, halt.outcome, halt.why)
+def _not_run_line(name: str, group: NotRun) -> NotRunLine:
+    return NotRunLine(name, group.katas, group.every, group.outcome, why(group))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from attention_katas.grading.report import facts as f
 from attention_katas.grading.report.rows import Graded, Row
-
-UNEXPLAINED = "same tests, inputs and versions"
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Change:
     before: int | None
     now: int | None
     worth: int
-    why: tuple[str, ...] = ()
+    why: tuple[f.Explanation, ...] = ()
 
     @property
     def less(self) -> bool:
@@ -78,7 +77,7 @@ def _sort_in(difference: Difference, old: Row, new: Row) -> None:
         difference.waiting += 1
         return
     same = same_code(old, new)
-    why = reasons(old, new) if same else ()
+    why = explanations(old, new) if same else ()
     change = Change(new.student, new.kata, before, now, new.entry.worth, why)
     if not same:
         difference.resubmitted.append(change)
@@ -107,20 +106,20 @@ def same_code(old: Row, new: Row) -> bool:
     return old.entry.source == new.entry.source
 
 
-def reasons(old: Row, new: Row) -> tuple[str, ...]:
-    """Differences between two gradings of the same code, in words."""
+def explanations(old: Row, new: Row) -> tuple[f.Explanation, ...]:
+    """Differences between two gradings of the same code."""
     a, b = old.facts, new.facts
-    texts = []
+    differences: list[f.Explanation] = []
     if old.entry.worth != new.entry.worth:
-        texts.append(f"worth {new.entry.worth} points, before {old.entry.worth}")
+        differences.append(f.OtherWorth(old.entry.worth, new.entry.worth))
     if a.kata_version != b.kata_version:
-        texts.append("other tests")
+        differences.append(f.OtherTests())
     earlier, later = dict(a.versions), dict(b.versions)
     for name in sorted(earlier.keys() & later.keys()):
         if earlier[name] != later[name]:
-            texts.append(f"{name} {earlier[name]} -> {later[name]}")
+            differences.append(f.OtherVersion(name, earlier[name], later[name]))
     if a.seed != b.seed:
-        texts.append("other inputs")
+        differences.append(f.OtherInputs())
     if a.outcome != b.outcome:
-        texts.append(f"{b.outcome}, before {a.outcome}")
-    return tuple(texts) or (UNEXPLAINED,)
+        differences.append(f.OtherOutcome(a.outcome, b.outcome))
+    return tuple(differences) or (f.NothingDiffers(),)

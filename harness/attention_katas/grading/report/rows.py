@@ -5,23 +5,15 @@ The verdicts with their evidence are not kept, so that a class of ten thousand f
 
 from __future__ import annotations
 
-import builtins
 import sys
 from dataclasses import dataclass, field, replace
 
 from attention_katas.grading.ledger import Entry, Ledger, LedgerStudent, Run
+from attention_katas.grading.report import facts as f
 from attention_katas.grading.results import cause, points_for
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
-
-# What is known of a failure: a mistake that has a name, or one of APART.
-NAMED = "named"
-EARLIER = "earlier work is to blame"
-SYMPTOMS = "only symptoms"
-UNNAMED = "no diagnosis"
-UNFINISHED = "not all of it written"
-NOT_RUN = "did not run to the end"
-APART = (EARLIER, SYMPTOMS, UNNAMED, UNFINISHED, NOT_RUN)
+from attention_katas.verdict.redact import raised_for_student
 
 BUILT_IN = "uses-the-built-in"
 EMPTY_SIZE = 1  # of the syntax tree of a file without code
@@ -55,14 +47,14 @@ class VerdictSummary:
     passed, total: checks.
     reason: why it is not a pass.
     named: the mistakes that have a name.
-    knowledge: NAMED, one of APART, or "" where nothing failed.
+    knowledge: `facts.NAMED`, one of `facts.APART`, or "" where nothing failed.
     failing: titles of checks.
     stop: the title of the first check that fails, or the outcome.
     raised: the class of the exception that kept the file from loading, if Python has that class.
     code: the hash of the code and of its imports, or "".
     """
 
-    outcome: str
+    outcome: v.Outcome
     points: int | None
     passed: int = 0
     total: int = 0
@@ -157,10 +149,10 @@ def _summary(verdict: v.Verdict | None, worth: int) -> VerdictSummary:
         total=verdict.total,
         reason=cause(verdict),
         named=named,
-        knowledge=NAMED if named else _knowledge(verdict),
+        knowledge=f.NAMED if named else _knowledge(verdict),
         failing=tuple(c.title for c in verdict.checks if c.outcome in FAILING),
         stop=_stop(verdict),
-        raised=_class(verdict.raised),
+        raised=_python_class(verdict.raised),
         audit=tuple(verdict.audit),
         code=verdict.source_hash,
         kata_version=verdict.kata_version,
@@ -203,11 +195,10 @@ def _built_in(kata: str) -> Misconception:
     )
 
 
-def _class(raised: v.Raised | None) -> str:
-    """The class of an exception, if Python has that class."""
-    if raised is None or not isinstance(getattr(builtins, raised.type, None), type):
-        return ""
-    return raised.type
+def _python_class(raised: v.Raised | None) -> str:
+    """The class of an exception, if Python has that class: a student may see no other."""
+    visible = raised_for_student(raised)
+    return visible.type if raised and visible and visible.type == raised.type else ""
 
 
 def _knowledge(verdict: v.Verdict) -> str:
@@ -215,13 +206,13 @@ def _knowledge(verdict: v.Verdict) -> str:
         return ""
     kinds = {diagnosis.kind for diagnosis in verdict.diagnoses}
     if v.EARLIER_WORK in kinds:
-        return EARLIER
+        return f.EARLIER
     if v.SYMPTOMS in kinds:
-        return SYMPTOMS
+        return f.SYMPTOMS
     if verdict.outcome != v.FAILED:
-        return NOT_RUN
+        return f.NOT_RUN
     failing = any(check.outcome in FAILING for check in verdict.checks)
-    return UNNAMED if failing or not verdict.checks else UNFINISHED
+    return f.UNNAMED if failing or not verdict.checks else f.UNFINISHED
 
 
 def _stop(verdict: v.Verdict) -> str:

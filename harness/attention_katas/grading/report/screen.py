@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from attention_katas.grading import words
 from attention_katas.grading.report.findings import Report
 from attention_katas.grading.report.pieces import many
 from attention_katas.render import glyphs
@@ -35,7 +36,7 @@ def _regraded(screen: Screen, report: Report) -> None:
     screen.line(f"{many(len(changes), 'grade')} changed, and the code did not", "bold red", hang=2)
     for change in changes[:SHOWN]:
         before, now = ("-" if n is None else str(n) for n in (change.before, change.now))
-        name, causes = report.names[change.student], ", ".join(change.why)
+        name, causes = report.names[change.student], ", ".join(words.explanations(change.why))
         text = f"{name}: {change.kata} {before} -> {now}, {causes}"
         screen.item("!", "red", glyphs.safe(text))
     _more(screen, len(changes))
@@ -95,11 +96,13 @@ def _flags(screen: Screen, report: Report) -> None:
     """How many things the teacher should look at; the page says whose they are."""
     difference = report.difference
     audited = len({student for student, _, _ in report.audited})
-    halted = len({halt.student for halt in report.halted})
     flags = [
-        (halted, f"{many(halted, 'student')} with code that did not run to its end"),
+        (
+            len(report.not_run),
+            f"{many(len(report.not_run), 'student')} with code that did not run to its end",
+        ),
         (len(report.lost), f"{many(len(report.lost), 'kata')} could not be graded"),
-        (len(report.remarks), f"{many(len(report.remarks), 'submission')} with a remark"),
+        (len(report.remark_lines), f"{many(len(report.remark_lines), 'submission')} with a remark"),
         (audited, f"{many(audited, 'student')} whose code did odd things"),
         (
             len(report.alike.groups),

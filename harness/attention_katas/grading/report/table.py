@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from attention_katas.grading import words
 from attention_katas.grading.formats._sheet import cell
 from attention_katas.grading.report.findings import Report
 from attention_katas.grading.report.not_run import sentence
@@ -54,8 +55,6 @@ def render(report: Report) -> str:
 
 def _cells(report: Report, row: Row) -> dict[str, str]:
     facts = row.facts
-    late = row.student in report.late
-    remarks = report.remarks.get(row.student, [])[late:]
     return {
         "student": report.names[row.student],
         "id": row.student,
@@ -66,11 +65,11 @@ def _cells(report: Report, row: Row) -> dict[str, str]:
         "passed": str(facts.passed),
         "checks": str(facts.total),
         "misconceptions": " ".join(misconception.id for misconception in facts.named),
-        "known": facts.knowledge,
+        "known": words.KNOWLEDGE.get(facts.knowledge, ""),
         "stopped_at": facts.stop,
         "message": sentence(facts.reason),
-        "late": "yes" if late else "",
-        "remarks": "; ".join(remarks),
+        "late": "yes" if row.student in report.late else "",
+        "remarks": "; ".join(report.remarks.get(row.student, ())),
         "audit": "" if report.anonymous else "; ".join(facts.audit),
         "file": row.entry.file,
         "source": row.entry.source[:16],
