@@ -368,7 +368,9 @@ def test_a_task_that_costs_two_workers_is_set_aside_and_harms_nobody(
     assert set(outcomes.values()) == {v.PASSED}
     told = {task.key: verdict for task, verdict in found}["bad"]
     assert "set aside: 2 workers were lost over it" in words.verdict(told)
-    assert "look at what it does" in told.audit[0]  # which is for the teacher alone
+    assert [notice.code for notice in told.audit] == [
+        "process-lost"
+    ]  # which is for the teacher alone
     tried = [pid for what, key, pid in notes(log) if key == "poison"]
     assert len(set(tried)) == len(tried) == 4  # two, and two more when it was alone
 

@@ -258,13 +258,13 @@ def test_what_could_not_be_graded_stands_with_its_reason_and_costs_nothing(book,
 
 
 def test_remarks_and_audit(book, catalog):
-    book.begin().add("ann", right(audit=["starts a program"]), late=True)
+    book.begin().add("ann", right(audit=[v.Notice("program")]), late=True)
     book.add("bob", v.Verdict("softmax", v.NOT_STARTED), remarks=[m.NoKataFile()])
     book.add("cat", right(), remarks=[m.SeveralFiles("softmax.py", 2, "b/softmax.py")])
     report = report_on(book.done().ledger, catalog)
     assert report.remark_lines["ann"] == ["late"]
     assert "ann" not in report.remarks
-    assert report.audited == [("ann", "softmax", ["starts a program"])]
+    assert report.audited == [("ann", "softmax", [v.Notice("program")])]
     assert report.kinds == {
         "late": 1,
         "no kata file": 1,
@@ -677,7 +677,7 @@ REMARKS = [m.NotAnArchive(HOSTILE, HOSTILE), r.GraderFault(HOSTILE, HOSTILE)]
 
 def hostile_class(book):
     student = Student("id" + HOSTILE, HOSTILE, {"email": HOSTILE})
-    bad = lost("softmax", HOSTILE, audit=[HOSTILE], file=HOSTILE)
+    bad = lost("softmax", HOSTILE, audit=[v.Notice("torch-source", HOSTILE)], file=HOSTILE)
     cut = wrong("mask", outcome=v.CRASHED, file=HOSTILE, output=HOSTILE)
     cut.reason = r.DoesNotLoad(HOSTILE, HOSTILE, HOSTILE)
     book.begin(HOSTILE, HOSTILE).add(student, right("softmax"), right("mask")).done()
@@ -714,7 +714,7 @@ def test_the_page_asks_for_nothing(book, catalog):
 def test_without_names_there_is_neither_name_nor_id(book, catalog, tmp_path):
     secret = Student("s0001234", "Anna Quill", {"email": "quill@example.org"})
     words = "quill-hw.ipynb of Anna Quill"
-    fault = lost("mask", words, file=words, audit=[words])
+    fault = lost("mask", words, file=words, audit=[v.Notice("process-lost", words)])
     remarks = [m.NotANotebook(words)]
     crash = v.Verdict("softmax", v.BROKEN, reason=r.DoesNotLoad(words, words, words), file=words)
     crash.raised = v.Raised(words, words)

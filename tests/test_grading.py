@@ -85,7 +85,14 @@ def leaky():
     bad = check(v.FAILED, rung="values", reason=reason, evidence=evidence, output=SECRET)
     gone = check(v.CRASHED, rung="answered", reason=reason, evidence=evidence)
     found = verdict(
-        v.FAILED, bad, gone, reason=reason, output=SECRET, raised=raised, audit=[SECRET], seed=4711
+        v.FAILED,
+        bad,
+        gone,
+        reason=reason,
+        output=SECRET,
+        raised=raised,
+        audit=[v.Notice("torch-source", SECRET)],
+        seed=4711,
     )
     cause = v.Cause("no-max", "forgets the maximum", "What ...?", hint="The rung", level=2)
     symptom = symptoms.Measured("sums", SECRET, values=True)
@@ -452,7 +459,7 @@ def test_a_class_in_a_few_numbers(catalog, tmp_path):
             ledger.note(run, noted(f"s{number}", key))
         ledger.keep("full", verdict(v.PASSED, PASS))
         empty = reasons.NotPython("softmax.py", "no code")
-        ledger.keep("none", verdict(v.BROKEN, reason=empty, audit=["forks"]))
+        ledger.keep("none", verdict(v.BROKEN, reason=empty, audit=[v.Notice("fork")]))
         ledger.keep("ours", verdict(v.COULD_NOT_GRADE, reason=reasons.CannotJudge("no memory")))
         found = grading_run.summary_of(grading_run.results_of(catalog, ledger, run))
     assert found.points == [20, 0]

@@ -185,7 +185,7 @@ def test_why_a_file_does_not_load_is_shown_at_named():
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_level_shows_the_seed_or_the_audit_or_changes_the_original(level):
     full = verdict(r.ReturnedNone())
-    full.seed, full.audit, full.output = 4711, ["starts a program"], WORD
+    full.seed, full.audit, full.output = 4711, [v.Notice("program")], WORD
     before = v.encode(full)
     shown = redact(full, level)
     assert (shown.seed, shown.audit) == (0, [])

@@ -70,6 +70,7 @@ from dataclasses import replace
 from pathlib import Path
 from attention_katas.sandbox.restrictions.apply import *
 from attention_katas.sandbox.restrictions import landlock, linux
+from attention_katas.verdict import data as v
 {before}
 space = {{}}
 exec({program!r}, space)
@@ -369,7 +370,7 @@ def test_what_is_odd_is_noted(submit):
     source = RIGHT.replace("def softmax", "import ctypes, gc\ndef softmax").replace(
         "    e = ", "    gc.get_objects(); ctypes.CDLL(None)\n    e = "
     )
-    assert submit("softmax", source).audit == ["searches all objects", "loads a C library"]
+    assert submit("softmax", source).audit == [v.Notice("object-search"), v.Notice("c-library")]
     assert submit("softmax", RIGHT).audit == []
 
 
@@ -383,4 +384,4 @@ def test_imports_are_nothing_to_look_at(submit):
     body = "def softmax(x, dim=-1):\n    print(x)\n    return x\n"
     assert submit("softmax", body).audit == []
     body = "import marshal\n\n\ndef softmax(x, dim=-1):\n    return marshal.loads(b'N')\n"
-    assert submit("softmax", body).audit == ["loads byte code"]
+    assert submit("softmax", body).audit == [v.Notice("byte-code-load")]

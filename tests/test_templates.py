@@ -109,14 +109,23 @@ def verdicts(word, random_):
         broken = v.Verdict(kata, v.BROKEN, reason=r.DoesNotLoad(word, "ImportError", word))
         yield random_.choice(
             [
-                v.Verdict(kata, v.PASSED, [v.Check("c", word, v.PASSED)], audit=[word]),
+                v.Verdict(
+                    kata,
+                    v.PASSED,
+                    [v.Check("c", word, v.PASSED)],
+                    audit=[v.Notice("process-lost", word)],
+                ),
                 v.Verdict(kata, v.NOT_STARTED),
                 v.Verdict(kata, v.COULD_NOT_GRADE, reason=r.CannotJudge(word)),
                 wrong(kata, diagnosis(v.MISTAKE, function=word)),
                 wrong(kata, diagnosis(v.MISTAKE)),
                 wrong(kata, diagnosis(v.CONVENTION, "It is not.")),
                 wrong(kata, diagnosis(v.SYMPTOMS), versions={word: word}),
-                wrong(kata, diagnosis(v.EARLIER_WORK), audit=[word, f"{word} 2"]),
+                wrong(
+                    kata,
+                    diagnosis(v.EARLIER_WORK),
+                    audit=[v.Notice("process-lost", word), v.Notice("torch-source", word)],
+                ),
                 wrong(kata, diagnosis(v.NO_DIAGNOSIS)),
                 unfinished,
                 broken,

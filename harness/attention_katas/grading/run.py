@@ -282,7 +282,7 @@ class Summary:
 
     def _add_remarks(self, result: Result) -> None:
         audits = [
-            f"{item.kata}: {', '.join(item.verdict.audit)}"
+            f"{item.kata}: {', '.join(map(verdict_words.notice, item.verdict.audit))}"
             for item in result.items
             if item.verdict.audit
         ]

@@ -25,6 +25,7 @@ from attention_katas.judge.check_result import CheckResult
 from attention_katas.judge.proxy import Call, RemoteSolution, Solution
 from attention_katas.packs.submission import Submission
 from attention_katas.sandbox.worker import Worker
+from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons
 from attention_katas.verdict.unjudged import Unjudged
 
@@ -51,7 +52,7 @@ class RunContext:
     give_back: Callable[[Worker], None]
     hung: set[str] = field(default_factory=set)
     wrong: set[str] = field(default_factory=set)
-    audit: list[str] = field(default_factory=list)
+    audit: list[v.Notice] = field(default_factory=list)
     recorded_calls: list[list[Call]] = field(default_factory=list)
     failed: list[Call] = field(default_factory=list)
     ours: CouldNotGrade | None = None

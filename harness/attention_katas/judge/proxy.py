@@ -26,7 +26,7 @@ from attention_katas.packs.submission import Submission
 from attention_katas.sandbox import frames, wire
 from attention_katas.sandbox.worker import LimitExceeded, Worker, WorkerDied, WorkerTimedOut
 from attention_katas.verdict import reasons
-from attention_katas.verdict.data import Evidence, Frame, Raised
+from attention_katas.verdict.data import Evidence, Frame, Notice, Oddity, Raised
 
 MOST_FRAMES = 50  # of an exception; a process can claim any number
 
@@ -134,7 +134,7 @@ class RemoteSolution:
         self.call_seconds = call_seconds or worker.limits.call_seconds
         self.load_seconds = call_seconds or worker.limits.load_seconds
         self.calls: list[Call] = []
-        self.audit: list[str] = []
+        self.audit: list[Notice] = []
         self._ids = itertools.count(1)
 
     def load(self) -> dict[str, Any]:
@@ -292,7 +292,7 @@ class RemoteSolution:
             self._lose(call)
             raise failures.Crashed(error.reason, "answered", _evidence_of(call)) from None
         noted = reply.get("audit")
-        self.audit += [str(what)[:100] for what in noted[:50]] if isinstance(noted, list) else []
+        self.audit += _notices(noted[:50]) if isinstance(noted, list) else []
         if isinstance(reply.get("raised"), dict):
             raise self._raised(reply["raised"], call)
         banned = reply.get("banned")
@@ -436,6 +436,15 @@ def exception(data: dict[str, Any], submission: Submission) -> Raised:
     return Raised(
         str(data.get("type", ""))[:200], str(data.get("message", ""))[:2000], trace, column
     )
+
+
+def _notices(entries: list[Any]) -> list[Notice]:
+    """What the worker noted; nothing for an entry that no worker of ours can send."""
+    return [
+        Notice(entry[0], str(entry[1])[:100])
+        for entry in entries
+        if isinstance(entry, list) and len(entry) == 2 and entry[0] in get_args(Oddity)
+    ]
 
 
 def _cannot_be_sent(kind: Any, detail: Any) -> reasons.Reason:

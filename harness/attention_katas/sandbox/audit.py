@@ -9,29 +9,29 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-# Events of Python's audit table, and what a verdict calls them.
+# Events of Python's audit table, and the code that a verdict has for them (`verdict.data.Oddity`).
 EVENTS = {
-    "ctypes.dlopen": "loads a C library",
-    "ctypes.dlsym": "looks up a C function",
-    "ctypes.call_function": "calls a C function",
-    "ctypes.string_at": "reads raw memory",
-    "gc.get_objects": "searches all objects",
-    "gc.get_referrers": "searches all objects",
-    "marshal.loads": "loads byte code",
-    "code.__new__": "makes byte code",
-    "os.fork": "forks",
-    "os.forkpty": "forks",
-    "os.exec": "starts a program",
-    "os.posix_spawn": "starts a program",
-    "os.spawn": "starts a program",
-    "os.system": "starts a program",
-    "subprocess.Popen": "starts a program",
-    "os.kill": "sends a signal",
-    "signal.pthread_kill": "sends a signal",
-    "socket.__new__": "opens a socket",
-    "sys.settrace": "traces code",
-    "sys.setprofile": "traces code",
-    "sys.addaudithook": "adds an audit hook",
+    "ctypes.dlopen": "c-library",
+    "ctypes.dlsym": "c-symbol",
+    "ctypes.call_function": "c-call",
+    "ctypes.string_at": "raw-memory",
+    "gc.get_objects": "object-search",
+    "gc.get_referrers": "object-search",
+    "marshal.loads": "byte-code-load",
+    "code.__new__": "byte-code-make",
+    "os.fork": "fork",
+    "os.forkpty": "fork",
+    "os.exec": "program",
+    "os.posix_spawn": "program",
+    "os.spawn": "program",
+    "os.system": "program",
+    "subprocess.Popen": "program",
+    "os.kill": "signal",
+    "signal.pthread_kill": "signal",
+    "socket.__new__": "socket",
+    "sys.settrace": "tracing",
+    "sys.setprofile": "tracing",
+    "sys.addaudithook": "audit-hook",
 }
 # Sources that torch has loaded already: code that opens them wants a copy without the bans.
 TORCH_FILES = (
@@ -42,27 +42,27 @@ TORCH_FILES = (
 IMPORTING = frozenset(("marshal.loads", "code.__new__"))
 MAX_NOTES = 50
 
-notes: dict[str, None] = {}  # a set in order of first occurrence
+# (code, file) of each, as a set in order of first occurrence. file: of torch, else "".
+notes: dict[tuple[str, str], None] = {}
 
 
 def start() -> None:
     """Take notes in this process from now on. It cannot be undone."""
     # Bound here: a submission could replace the globals of this module.
-    descriptions, files, store, max_notes = EVENTS, TORCH_FILES, notes, MAX_NOTES
+    codes, files, store, max_notes = EVENTS, TORCH_FILES, notes, MAX_NOTES
     caller = sys._getframe
 
     def note(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in descriptions:
+        if event in codes:
             # What Python does to import a module (torch imports some when a tensor is printed).
             if event in IMPORTING and caller(1).f_code.co_filename.startswith("<frozen importlib"):
                 return
-            description = descriptions[event]
+            key = codes[event], ""
         elif event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(files):
-            name = arguments[0][-60:].partition("site-packages/")[2]
-            description = f"opens {name or 'torch sources'}"
+            key = "torch-source", arguments[0][-60:].partition("site-packages/")[2]
         else:
             return
         if len(store) < max_notes:
-            store[description] = None
+            store[key] = None
 
     sys.addaudithook(note)

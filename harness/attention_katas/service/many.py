@@ -102,5 +102,5 @@ def could_not_grade(task: Task, refused: messages.Refused) -> v.Verdict:
     kata, file = task.submission.kata, task.submission.file
     verdict = blank(kata, v.COULD_NOT_GRADE, file, reason, steps.Doctor(again=True))
     if refused.code == messages.LOST:
-        verdict.audit = [f"{refused.detail}, twice: look at what it does"]
+        verdict.audit = [v.Notice("process-lost", refused.detail)]
     return verdict

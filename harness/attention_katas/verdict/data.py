@@ -255,6 +255,36 @@ class Diagnosis(msgspec.Struct):
     fault: Fault | None = None
 
 
+Oddity = Literal[
+    "c-library",
+    "c-symbol",
+    "c-call",
+    "raw-memory",
+    "object-search",
+    "byte-code-load",
+    "byte-code-make",
+    "fork",
+    "program",
+    "signal",
+    "socket",
+    "tracing",
+    "audit-hook",
+    "torch-source",
+    "process-lost",
+]
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """Something odd that the code did.
+
+    code: what it was.
+    detail: which file of torch was opened, or how the judging process ended; else "".
+    """
+
+    code: Oddity
+    detail: str = ""
+
+
 class Verdict(msgspec.Struct):
     """The judgement of one submission to one kata.
 
@@ -287,7 +317,7 @@ class Verdict(msgspec.Struct):
     seconds: float = 0.0
     versions: dict[str, str] = {}
     restrictions: list[str] = []
-    audit: list[str] = []
+    audit: list[Notice] = []
     diagnoses: list[Diagnosis] = []
 
     @property

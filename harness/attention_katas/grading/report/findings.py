@@ -113,7 +113,7 @@ class Report:
     late: set[str] = field(default_factory=set)
     remarks: dict[str, list[str]] = field(default_factory=dict)
     kinds: collections.Counter[str] = field(default_factory=collections.Counter)
-    audited: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    audited: list[tuple[str, str, list[v.Notice]]] = field(default_factory=list)
     alike: similarity.Alike = field(default_factory=similarity.Alike)
     difference: regrade.Difference | None = None
 

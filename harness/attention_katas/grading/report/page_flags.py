@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from attention_katas.grading.report.findings import Report
 from attention_katas.grading.report.pieces import NameList, Rows, first_rows, name_list
 from attention_katas.grading.report.similarity import RIGHT_SIZE, WRONG_SIZE, Alike, Likeness
+from attention_katas.verdict import data as v
+from attention_katas.verdict import words as verdict_words
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,13 @@ def audit(report: Report) -> AuditView | None:
     """Events that the audit hook noted, by student and event; None if there are none."""
     if not report.audited:
         return None
-    katas: dict[tuple[str, str], list[str]] = {}
-    for student, kata, events in report.audited:
-        for event in events:
-            katas.setdefault((student, event), []).append(kata)
+    katas: dict[tuple[str, v.Notice], list[str]] = {}
+    for student, kata, notices in report.audited:
+        for notice in notices:
+            katas.setdefault((student, notice), []).append(kata)
     lines = [
-        AuditLine(report.names[student], event, katas[student, event]) for student, event in katas
+        AuditLine(report.names[student], verdict_words.notice(notice), names)
+        for (student, notice), names in katas.items()
     ]
     students = len({student for student, _, _ in report.audited})
     return AuditView(None if report.anonymous else first_rows(lines), students)

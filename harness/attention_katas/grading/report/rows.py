@@ -64,7 +64,7 @@ class VerdictSummary:
     failing: tuple[str, ...] = ()
     stop: str = ""
     raised: str = ""
-    audit: tuple[str, ...] = ()
+    audit: tuple[v.Notice, ...] = ()
     code: str = ""
     kata_version: str = ""
     seed: int = 0

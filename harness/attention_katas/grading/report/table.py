@@ -10,6 +10,7 @@ from attention_katas.grading.formats._sheet import cell
 from attention_katas.grading.report.findings import Report
 from attention_katas.grading.report.not_run import sentence
 from attention_katas.grading.report.rows import Row
+from attention_katas.verdict import words as verdict_words
 
 COLUMNS = (
     "student",
@@ -70,7 +71,7 @@ def _cells(report: Report, row: Row) -> dict[str, str]:
         "message": sentence(facts.reason),
         "late": "yes" if row.student in report.late else "",
         "remarks": "; ".join(report.remarks.get(row.student, ())),
-        "audit": "" if report.anonymous else "; ".join(facts.audit),
+        "audit": "" if report.anonymous else "; ".join(map(verdict_words.notice, facts.audit)),
         "file": row.entry.file,
         "source": row.entry.source[:16],
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from attention_katas.verdict import data as v
 from attention_katas.verdict.words.diagnoses import diagnosis, evidence, headline, says
+from attention_katas.verdict.words.notices import notice
 from attention_katas.verdict.words.reasons import SENTENCES as REASONS
 from attention_katas.verdict.words.reasons import reason, rung
 from attention_katas.verdict.words.steps import SENTENCES as STEPS
@@ -26,6 +27,7 @@ __all__ = [
     "evidence",
     "headline",
     "next_step",
+    "notice",
     "reason",
     "rung",
     "says",
