@@ -22,6 +22,7 @@ from attention_katas.sandbox import restrictions, selftest
 from attention_katas.sandbox.restrictions import apply, landlock, seccomp, syscalls
 from attention_katas.sandbox.start import start_workers
 from attention_katas.service.local import hidden_paths, open_judge
+from attention_katas.verdict import data as v
 from attention_katas.verdict import words
 from tests.conftest import submission_of
 from tests.test_cli import RIGHT
@@ -70,7 +71,6 @@ from dataclasses import replace
 from pathlib import Path
 from attention_katas.sandbox.restrictions.apply import *
 from attention_katas.sandbox.restrictions import landlock, linux
-from attention_katas.verdict import data as v
 {before}
 space = {{}}
 exec({program!r}, space)
