@@ -92,7 +92,7 @@ def test_a_new_kata_passes_dev_check_but_for_what_it_has_to_say(private):
     assert checked.returncode == 1
     said = [line.strip() for line in checked.stdout.splitlines()]
     assert "✗ mistakes.py: 1 mistakes, at least 6" in said
-    assert "✗ lesson.md still has the template's 'Say why this piece exists.'" in said
+    assert "✗ my-rope/lesson.md still has the template's 'Say why this piece exists.'" in said
     assert "6 problems" in said
     again = kata("dev", "new", "my-rope", "--katas", str(private), cwd=private)
     assert again.returncode == 2
@@ -250,7 +250,7 @@ def test_a_half_finished_kata_does_not_stop_the_others(private):
     (private / "half" / "half.py").unlink()
     found = kata("list", "--only-katas", str(private), cwd=private)
     assert found.returncode == 0
-    assert "unfinished: half.py, test_half.py not there yet" in found.stdout
+    assert "half/half.py, half/test_half.py" in found.stdout
     for words in (["show", "half"], ["run", "half"]):
         kata("init", "space", "--katas", str(private), cwd=private)
         done = kata(*words, "--katas", str(private), cwd=private / "space")

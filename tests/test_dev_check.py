@@ -47,6 +47,51 @@ def test_a_mistake_that_passes_and_a_look_alike_that_fails(content):
     assert "'cheats' calls a built-in that the kata bans" in said
 
 
+def test_a_mistake_that_never_answers(content):
+    """A slip of its author: it would fail every check, and be called by its name."""
+    append(
+        content,
+        "mistakes.py",
+        "\n@mistake('has a slip', question='Which?')\ndef slips(q, k):\n    return q @ kk.mT\n"
+        "\n@mistake('takes one', question='Which?')\ndef takes_one(q):\n    return q\n"
+        "\n@mistake('is there twice', question='Which?')\ndef slips(q, k):\n"
+        "    return q @ k.median(-1)\n",
+    )
+    problems = found_in(content)
+    assert "'takes-one' never answers: every call raises TypeError" in problems
+    assert "'slips' never answers: every call raises TypeError" in problems
+    assert "mistakes.py defines slips twice" in problems
+
+
+@pytest.mark.parametrize("name", ["mistakes.py", "probes.py"])
+def test_a_file_that_does_not_load_is_a_problem(content, name):
+    append(content, name, "\ndef half(:\n")
+    assert f"{name} cannot be loaded: SyntaxError" in found_in(content)
+
+
+def test_a_promise_about_values_that_is_not_kept(content):
+    append(
+        content,
+        "probes.py",
+        "\n@symptom('attention_scores', values=False)\ndef tells(f, draw):\n"
+        "    n = f(draw(2, 3), draw(2, 3))\n    return f'it is {n}' if n.isnan().any() else None\n",
+    )
+    assert "tells has values=False, and computes its sentence" in found_in(content)
+
+
+def test_an_operator_that_pytorch_does_not_have(content):
+    (content / "katas" / "shared" / "bans.toml").write_text(
+        '[sums]\ntitle = "sum"\noperators = ["aten::cumsun"]\npython = []\n\n'
+        '[sums.routes]\nshort = "x.cumsum(0)"\n',
+        encoding="utf-8",
+    )
+    toml = content / "katas" / "dot-product" / "kata.toml"
+    text = toml.read_text(encoding="utf-8").replace('["attention"]', '["sums"]')
+    toml.write_text(text, encoding="utf-8")
+    problems = "\n".join(content_problems(only(content)["dot-product"]))
+    assert "shared/bans.toml: sums bans the operator aten::cumsun" in problems
+
+
 def test_tests_that_do_not_bite(content):
     path = content / "katas" / "dot-product" / "test_dot_product.py"
     path.write_text(

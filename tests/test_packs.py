@@ -167,8 +167,12 @@ def test_an_installed_pack_may_be_named_too(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("kata", "options", "says"),
     [
-        ("softmax", {}, "'softmax.py' of softmax is also in softmax of the pack attention-katas"),
-        ("other", {"functions": ["softmax"]}, "'softmax' of other is also in softmax"),
+        (
+            "softmax",
+            {},
+            "'softmax.py' belongs to the kata softmax of the pack attention-katas",
+        ),
+        ("other", {"functions": ["softmax"]}, "'softmax' belongs to the kata softmax"),
         ("run", {}, "is a command of kata"),
         ("daemon", {}, "is a command of kata"),
         ("json", {}, "means something else in Python"),

@@ -39,7 +39,7 @@ softmax.py, on cpu, seed 1, 0.25 s
   · Law: adding one number to a whole row changes nothing
   · Law: reordering the scores reorders the weights and changes nothing else
   · Creates every tensor on the device of its input
-  (· waits until the values are right)
+  (· counts once the values are right)
 
   ! softmax: I do not recognise this mistake. What I can see:
     -  row 0 of the weights sums to 0, not to 1

@@ -67,6 +67,9 @@ def examine(catalog: Catalog) -> list[Finding]:
     detail = f"the {kata.name} reference: {verdict.outcome}{f': {reason}' if reason else ''}"
     findings.append(Finding("torch", True, f"{verdict.versions['torch']}, on {verdict.device}"))
     findings.append(Finding("judge", verdict.outcome == v.PASSED, detail))
+    if verdict.outcome == v.COULD_NOT_GRADE and not verdict.restrictions:
+        unknown = Finding("sandbox", False, "not looked at, because the judge did not run", False)
+        return [*findings, unknown]
     for name, meaning in RESTRICTIONS.items():
         holds = name in verdict.restrictions
         state = "holds" if holds else "not on this system"

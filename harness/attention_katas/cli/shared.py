@@ -102,7 +102,7 @@ def complete(step: str) -> str:
     if not typed or "--katas" in step or "--only-katas" in step:
         return step
     options = "".join(f" {name} {shlex.quote(folder)}" for name, folder in typed)
-    return re.sub(r"\bkata (?!doctor)[a-z]+[^,\n]*", lambda match: match.group() + options, step)
+    return re.sub(r"\bkata (?!daemon)[a-z]+[^,\n]*", lambda match: match.group() + options, step)
 
 
 def name_packs_by_whole_paths(ctx: click.Context) -> None:

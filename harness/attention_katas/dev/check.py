@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from attention_katas.judge.judge import Judge
 
 LEAST_HINTS, LEAST_MISTAKES = 3, 6
+# Exceptions that an author's own mistake causes rather than the one that the entry is about.
+OVERSIGHTS = ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "ImportError")
 LESSON = ("Why", "What carries forward")
 
 
@@ -39,12 +41,19 @@ class Report:
 
 def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
     """Everything that has to hold of a kata."""
-    from attention_katas.judge.modules import load_module
+    from attention_katas.judge.modules import Unloadable, load_module
 
     report = Report(problems=content_problems(kata))
-    entries = mistakes.mistakes_in(load_module(kata.mistakes)) if kata.mistakes.exists() else []
+    try:
+        entries = mistakes.mistakes_in(load_module(kata.mistakes)) if kata.mistakes.exists() else []
+        if kata.probes.exists():
+            load_module(kata.probes)
+    except Unloadable as error:
+        report.problems.append(error.message)
+        report.summary = "looked no further"
+        return report
     wrong = [entry for entry in entries if not entry.harmless]
-    if len(wrong) < LEAST_MISTAKES:
+    if len(wrong) < LEAST_MISTAKES and kata.mistakes.exists():
         report.problems.append(f"mistakes.py: {len(wrong)} mistakes, at least {LEAST_MISTAKES}")
     reference = submission(catalog, kata, kata.reference)
     if not _expect(report, judge.judge(reference), v.PASSED, "the reference"):
@@ -65,6 +74,8 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
             report.problems += blame_problems(entry, verdict)
         else:
             verdict = judge.judge(attempt, until_failure=True)
+            if verdict.first_failure is not None and verdict.passed == 0:
+                verdict = judge.judge(attempt, verdict.seed)
             report.problems += mistake_problems(entry, verdict) or name_problems(entry, verdict)
     for name, answer in mistakes.FAKES.items():
         verdict = judge.judge(_made(kata, mistakes.fake_source(kata, kata.reference, answer)))
@@ -73,7 +84,7 @@ def check_kata(catalog: Catalog, kata: Kata, judge: Judge) -> Report:
             report.problems.append(f"an answer of {name} earns {', '.join(passes)}")
     look_alikes = len(entries) - len(wrong)
     report.summary = (
-        f"reference, stub, {len(wrong)} known mistakes, look-alikes: {look_alikes}, "
+        f"reference, stub, known mistakes: {len(wrong)}, look-alikes: {look_alikes}, "
         f"made-up answers: {len(mistakes.FAKES)}"
     )
     return report
@@ -87,14 +98,14 @@ def content_problems(kata: Kata) -> list[str]:
     problems += panels.problems(kata)
     for path in (kata.stub, kata.tests, kata.mistakes, kata.reference, kata.folder / "hints.md"):
         if not path.exists():
-            problems.append(f"{path.name} is missing")
+            problems.append(f"{path.parent.name}/{path.name} is missing")
     if kata.tests.exists():
         problems += [
             f"{kata.tests.name}: {name} has no docstring for the learner to read"
             for name in untold(kata.tests.read_text(encoding="utf-8"))
         ]
     hints = kata.hints()
-    if len(hints) < LEAST_HINTS:
+    if len(hints) < LEAST_HINTS and (kata.folder / "hints.md").exists():
         problems.append(f"hints.md has {len(hints)} of at least {LEAST_HINTS}")
     for part in LESSON:
         if not kata.lesson().get(part):
@@ -110,6 +121,12 @@ def content_problems(kata: Kata) -> list[str]:
             if line in text
         }
         problems += [f"hints.md gives the answer away: {line!r}" for line in sorted(answers)]
+    if kata.mistakes.exists():
+        problems += [
+            f"mistakes.py defines {name} twice: the second one replaces the first"
+            for name in repeated(kata.mistakes.read_text(encoding="utf-8"))
+        ]
+    problems += ban_problems(kata)
     if kata.stub.exists():
         stub = kata.stub.read_text(encoding="utf-8")
         missing = set(kata.functions) - still_stub(stub, kata)
@@ -117,11 +134,32 @@ def content_problems(kata: Kata) -> list[str]:
     return problems
 
 
+def repeated(source: str) -> list[str]:
+    """Functions of a module that are defined more than once."""
+    tree = parse(source)
+    names = [node.name for node in (tree.body if tree else ()) if isinstance(node, ast.FunctionDef)]
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def ban_problems(kata: Kata) -> list[str]:
+    """Operators of the pack's own families of bans that this version of PyTorch does not have."""
+    from attention_katas.sandbox.bans import registered_keys
+
+    return [
+        f"shared/bans.toml: {family.name} bans the operator {operator}, which PyTorch does not have"
+        for family in kata.banned
+        if family in kata.pack.families
+        for operator in family.operators
+        if not registered_keys(operator)
+    ]
+
+
 def _placeholders(path: Path) -> list[str]:
     """Words of the template that the author has to replace, and that are still there."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     placeholder = next((words for words in PLACEHOLDERS if words in text), "")
-    return [f"{path.name} still has the template's {placeholder!r}"] if placeholder else []
+    name = f"{path.parent.name}/{path.name}"
+    return [f"{name} still has the template's {placeholder!r}"] if placeholder else []
 
 
 def untold(source: str) -> list[str]:
@@ -157,9 +195,23 @@ def mistake_problems(entry: mistakes.Mistake, verdict: v.Verdict) -> list[str]:
         return [f"the mistake {entry.id!r} is {verdict.outcome!r}: {words.verdict(verdict)}"]
     if isinstance(first.reason, reasons.Banned):
         return [f"the mistake {entry.id!r} calls a built-in that the kata bans"]
+    raised = first.evidence.raised if first.evidence else None
+    if raised is not None and raised.type in OVERSIGHTS and _never_answers(verdict):
+        return [
+            f"the mistake {entry.id!r} never answers: every call raises {raised.type}: "
+            f"{raised.message}"
+        ]
     if not entry.title or not entry.question:
         return [f"the mistake {entry.id!r} has no title or no question"]
     return []
+
+
+def _never_answers(verdict: v.Verdict) -> bool:
+    """No check passes, and each one that was made stopped at an exception."""
+    failures = [check for check in verdict.checks if check.outcome == v.FAILED]
+    return not verdict.passed and all(
+        check.evidence is not None and check.evidence.raised is not None for check in failures
+    )
 
 
 def entry_problems(kata: Kata, entries: list[mistakes.Mistake]) -> list[str]:

@@ -21,7 +21,7 @@ from attention_katas.diagnosis import attribution, equivalence, exceptions, hypo
 from attention_katas.diagnosis.failed_run import FailedRun
 from attention_katas.diagnosis.followup import FollowUp, NoAnswer
 from attention_katas.diagnosis.hypotheses import Hypothesis
-from attention_katas.errors import CouldNotGrade
+from attention_katas.errors import CouldNotGrade, KataError
 from attention_katas.judge import excerpt, failures, trees
 from attention_katas.judge.fixtures import Draw
 from attention_katas.judge.proxy import Call, tensors_in
@@ -65,7 +65,8 @@ def _diagnose(case: FailedRun, function: str, wrong_before: Sequence[str]) -> v.
 
 def fault_of(function: str, error: Exception) -> v.Diagnosis:
     """What stands in the place of a diagnosis that an exception of ours ended."""
-    fault = v.Fault(type(error).__name__, str(error)[:300])
+    kind = "" if isinstance(error, KataError) else type(error).__name__
+    fault = v.Fault(kind, str(error)[:300])
     return v.Diagnosis(function, v.NO_DIAGNOSIS, fault=fault)
 
 

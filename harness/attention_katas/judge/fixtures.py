@@ -29,6 +29,8 @@ from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons
 from attention_katas.verdict.unjudged import Unjudged
 
+FIXTURES = ("solution", "draw", "agree", "same", "refuses", "slopes", "follows_device", "dtypes")
+
 
 @dataclass
 class RunContext:
@@ -253,6 +255,8 @@ class HiddenTests:
             self.result.fail(error)
         else:
             text = f"{type(error).__name__}: {error}"
+            if isinstance(error, pytest.FixtureLookupError):
+                text = f"there is no fixture {error.argname!r}; there are {', '.join(FIXTURES)}"
             self.result.blame_us(Unjudged(reasons.CheckBroke(item.name, text)))
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from attention_katas.errors import CouldNotGrade
 from attention_katas.packs import shared
 from attention_katas.packs.catalog import Kata
-from attention_katas.verdict import reasons
+from attention_katas.verdict import reasons, steps
 from attention_katas.verdict.unjudged import Unjudged
 
 
@@ -32,7 +32,7 @@ def load_file_of(kata: Kata, path: Path) -> ModuleType:
         return load_module(path)
     except Unloadable as error:
         fact = reasons.PackFileBroken(kata.pack.name, str(path), error.problem[:300])
-        raise Unjudged(fact) from error
+        raise Unjudged(fact, steps.CheckKata(kata.name)) from error
 
 
 class References:

@@ -15,6 +15,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from types import ModuleType
 from typing import Any, get_args
 
@@ -356,7 +357,8 @@ def wrong_definition(submission: Submission, reply: dict[str, Any]) -> reasons.R
                 name, [text[:100] for text in definitions if isinstance(text, str)], 1
             )
             empty = not submission.source.strip()
-            return reasons.FunctionMissing(kata.file, name, near[0] if near else "", empty)
+            file = PurePath(submission.file).name or kata.file
+            return reasons.FunctionMissing(file, name, near[0] if near else "", empty)
         if kind != "function":
             is_known = kind in get_args(reasons.Definition)
             return reasons.NotAFunction(name, kind if is_known else "not callable")

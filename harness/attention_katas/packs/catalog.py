@@ -190,7 +190,10 @@ class _Gathering:
         """Raises BadContent when a name of the pack is in use."""
         for present in self.packs:
             if present.name == pack.name:
-                raise BadContent(f"there is a pack {pack.name!r} already, in {present.folder}")
+                raise BadContent(
+                    f"there is a pack {pack.name!r} already, in {present.folder}",
+                    f"change name in {pack.folder / 'pack.toml'}",
+                )
         if pack.ships and pack.folder.resolve() != shipped.folder.resolve():
             raise BadContent(f"{SHIPPED!r} is the name of the pack that ships")
         owners = {name: kata for part in self.packs.values() for name, kata in _names_of(part)}
@@ -198,7 +201,9 @@ class _Gathering:
             if name in owners and owners[name] is not kata:
                 owner = owners[name]
                 raise BadContent(
-                    f"{name!r} of {kata.name} is also in {owner.name} of the pack {owner.pack.name}"
+                    f"{kata.folder.name}/kata.toml: {name!r} belongs to the kata {owner.name} "
+                    f"of the pack {owner.pack.name} already",
+                    "give the kata, or the function, another name",
                 )
             owners[name] = kata
         for kata in katas if not pack.ships else ():
@@ -272,5 +277,10 @@ def _missing(katas: dict[str, Kata]) -> tuple[Pack, str] | None:
     for kata in katas.values():
         for name in kata.requires:
             if name not in katas:
-                return kata.pack, f"{kata.name}/kata.toml requires {name!r}, which is no kata"
+                near = difflib.get_close_matches(name, katas, 1)
+                meant = f"; did you mean {near[0]!r}?" if near else ""
+                return (
+                    kata.pack,
+                    f"{kata.name}/kata.toml requires {name!r}, which is no kata{meant}",
+                )
     return None

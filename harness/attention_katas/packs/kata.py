@@ -99,7 +99,7 @@ class Kata:
     def missing(self) -> list[str]:
         """Files without which it cannot be judged, and which are not there."""
         files = (self.stub, self.tests, self.reference)
-        return [path.name for path in files if not path.is_file()]
+        return [f"{path.parent.name}/{path.name}" for path in files if not path.is_file()]
 
     @property
     def ready(self) -> bool:

@@ -166,8 +166,9 @@ class Screen:
             message = words.reason(reason)
             checks = f"({count} checks)" if count > 1 else "(1 check)"
             self.line(f"{self.signs.waiting} {message} {checks}", "dim", indent=2, hang=2)
-        if any(check.outcome == v.NOT_REACHED for check in verdict.checks):
-            self.line(f"({self.signs.waiting} waits until the values are right)", "dim", indent=2)
+        skipped = [check for check in verdict.checks if check.outcome == v.NOT_REACHED]
+        for reason in dict.fromkeys(check.reason for check in skipped):
+            self.line(f"({self.signs.waiting} {words.reason(reason)})", "dim", indent=2, hang=3)
         self.line()
 
     def diagnosis(self, diagnosis: v.Diagnosis, kata: Kata) -> None:

@@ -219,7 +219,8 @@ class Cause(msgspec.Struct):
 class Fault(msgspec.Struct):
     """An exception of ours.
 
-    type, text: of the exception.
+    type: its class; "" for one of this program's own, whose text says all.
+    text: its message.
     """
 
     type: str

@@ -19,6 +19,12 @@ class ResetKata(Fact, frozen=True):
     kata: str
 
 
+class CheckKata(Fact, frozen=True):
+    """Check the files of a kata, for its author."""
+
+    kata: str
+
+
 class Doctor(Fact, frozen=True):
     """Look at this system. `again`: and then repeat the command."""
 
@@ -52,5 +58,5 @@ class Advice(Fact, frozen=True):
 
 
 Step = Union[  # noqa: UP007
-    RunKata, ResetKata, Doctor, AllowWeakSandbox, CloseOtherPrograms, PutBeside, Advice
+    RunKata, ResetKata, CheckKata, Doctor, AllowWeakSandbox, CloseOtherPrograms, PutBeside, Advice
 ]

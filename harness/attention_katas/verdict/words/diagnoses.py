@@ -13,7 +13,8 @@ def headline(diagnosis: v.Diagnosis, file: str = "") -> str:
     file: of the kata; earlier work in another file is told apart by it.
     """
     if diagnosis.fault is not None:
-        return f"the diagnosis failed: {diagnosis.fault.type}: {diagnosis.fault.text}"
+        kind = f"{diagnosis.fault.type}: " if diagnosis.fault.type else ""
+        return f"the diagnosis failed: {kind}{diagnosis.fault.text}"
     if diagnosis.kind == v.EARLIER_WORK:
         return _earlier(diagnosis, file)
     if diagnosis.kind == v.SYMPTOMS:
@@ -46,7 +47,9 @@ def evidence(diagnosis: v.Diagnosis) -> str:
     if all(cause.kind == v.CONVENTION for cause in diagnosis.causes):
         mistake = "this convention gives"
     count = diagnosis.explained
-    outputs = "your one output" if count == 1 else f"all {count} of your outputs"
+    outputs = {1: "your one output", 2: "both of your outputs"}.get(
+        count, f"all {count} of your outputs"
+    )
     return f"{mistake} {outputs}{_example(diagnosis)}"
 
 

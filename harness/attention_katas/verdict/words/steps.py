@@ -16,6 +16,7 @@ def step(fact: s.Step | None) -> str:
 SENTENCES: dict[type, Callable[[Any], str]] = {
     s.RunKata: lambda fact: f"kata run {fact.kata}",
     s.ResetKata: lambda fact: f"kata reset {fact.kata} writes a fresh stub",
+    s.CheckKata: lambda fact: f"kata dev check {fact.kata}",
     s.Doctor: lambda fact: "kata doctor, then the same again" if fact.again else "kata doctor",
     s.AllowWeakSandbox: lambda fact: "kata doctor, or the same with --allow-weak-sandbox",
     s.CloseOtherPrograms: lambda fact: "close other programs, then run it again",
