@@ -471,7 +471,7 @@ def test_annotations_name_the_earlier_work_that_is_to_blame(found, said):
 def test_what_many_checks_say_is_said_once():
     found = blamed()
     found.items[0].verdict.diagnoses = []
-    alike = "not right: values (12 more fail in the same way)"
+    alike = "the values are wrong (12 more fail in the same way)"
     assert render("annotations", [found], about()).splitlines()[0].endswith(f"::{alike}")
     lines = document("gradescope", found)["tests"][0]["output"].splitlines()
     assert lines[1:4] == [f"✗ Says thing 0: {alike}", "✗ Says thing 1", "✗ Says thing 2"]
