@@ -58,8 +58,9 @@ _REPLIES = {
 
 
 def _function_missing(fact: r.FunctionMissing) -> str:
+    if fact.empty:
+        return f"{fact.file} is empty"
     hint = f"; it does define {fact.near}, which is close" if fact.near else ""
-    hint = "; it is empty" if fact.empty else hint
     return f"{fact.file} defines no function called {fact.function}{hint}"
 
 
