@@ -22,6 +22,7 @@ import pytest
 
 from attention_katas import __version__
 from attention_katas.classroom import course, package, writing
+from attention_katas.cli.classroom import NEXT
 from attention_katas.errors import KataError
 from attention_katas.packs.catalog import Selection, load_catalog
 from tests import actions
@@ -123,9 +124,55 @@ def test_nothing_that_is_there_is_overwritten(tmp_path, target):
     assert done.returncode == 0, done.stderr
     assert "✓ README.md" in done.stdout
     assert done.stdout.count("(left as it is") == len(tree(root)) - 1
+    assert "files or name another folder, then run it again" in " ".join(done.stdout.split())
+    assert course_next(target) not in done.stdout
     assert {p.read_bytes() for p in root.rglob("*") if p.is_file() and p.name != "README.md"} == {
         b"mine"
     } | ({(root / "students/README.md").read_bytes()} if (root / "students").exists() else set())
+
+
+def course_next(target):
+    return " ".join(NEXT[target].split()[:3])
+
+
+def test_a_wheel_after_a_first_try_without_one(tmp_path):
+    """As docs/classroom.md has it: the first call says that nobody can install this version."""
+    path = wheel(tmp_path)
+    first = kata("classroom", "init", "class", cwd=tmp_path)
+    assert "nobody can install it" in first.stderr
+    assert "pip install build" in first.stderr
+    assert course_next("actions") not in first.stdout
+    again = ("classroom", "init", "class", "--package", path.name)
+    left = kata(*again, cwd=tmp_path)
+    assert left.returncode == 0
+    assert "delete that file or name another folder" in left.stdout
+    assert course_next("actions") not in left.stdout
+    (tmp_path / "class" / "requirements.txt").unlink()
+    done = kata(*again, cwd=tmp_path)
+    assert course_next("actions") in done.stdout
+    assert path.name in (tmp_path / "class" / "requirements.txt").read_text("utf-8")
+
+
+def test_a_seed_that_is_there_is_no_conflict(tmp_path):
+    spec = "git+https://example.org/someone/attention-katas@v0.1.0"
+    words = ("classroom", "init", "c", "--for", "gradescope", "--secret-seed", "--package", spec)
+    kata(*words, cwd=tmp_path)
+    seed = (tmp_path / "c" / "grader" / "seed").read_bytes()
+    done = kata(*words, cwd=tmp_path)
+    assert "say otherwise" not in done.stdout
+    assert course_next("gradescope") in done.stdout
+    assert (tmp_path / "c" / "grader" / "seed").read_bytes() == seed
+
+
+@checkout
+def test_students_are_told_the_versions_of_python_that_fit(tmp_path):
+    said = (make(tmp_path / "class") / "README.md").read_text("utf-8")
+    [(first, last)] = re.findall(r"Python (3\.\d+) to (3\.\d+)", said)
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert f'requires-python = ">={first}"' in project
+    assert f"({first} to {last})" in (ROOT / "README.md").read_text("utf-8")
+    listed = re.findall(r"Programming Language :: Python :: 3\.(\d+)", project)
+    assert max(map(int, listed)) <= int(last.partition(".")[2])
 
 
 def test_it_goes_into_a_repository_that_is_there(tmp_path):
@@ -191,9 +238,12 @@ def test_a_git_address_is_pinned_and_git_is_installed(tmp_path):
         ("git+https://secret@example.org/a/b@v1", "password"),
         ("nowhere/attention_katas-1-py3-none-any.whl", "there is no wheel"),
         ("a wheel.whl", "not called as a wheel is"),
+        ("empty-1-py3-none-any.whl", "empty-1-py3-none-any.whl is not a wheel"),
     ],
 )
-def test_a_package_that_is_not_pinned_is_refused(tmp_path, spec, said):
+def test_a_package_that_is_not_pinned_is_refused(tmp_path, monkeypatch, spec, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty-1-py3-none-any.whl").touch()
     with pytest.raises(KataError, match=said):
         package.parse(spec)
     done = kata("classroom", "init", "class", "--package", spec, cwd=tmp_path)

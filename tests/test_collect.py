@@ -442,6 +442,32 @@ def test_a_class_that_looks_like_one_submission_is_asked_about(catalog, tmp_path
     assert len(collect.collect(catalog, tmp_path, collect.CLASS).students) == 2
 
 
+def test_a_folder_around_a_class_is_asked_about(catalog, tmp_path):
+    tree(
+        tmp_path,
+        {"class/anna/softmax.py": SOFT, "class/ben/softmax.py": SOFT, "feedback/anna.txt": ""},
+    )
+    with pytest.raises(KataError, match="around the class class") as refusal:
+        collect.collect(catalog, tmp_path)
+    assert f"kata grade {tmp_path}/class" in refusal.value.next_step
+    assert len(collect.collect(catalog, tmp_path, collect.CLASS).students) == 2
+    assert list(by_id(collect.collect(catalog, tmp_path / "class"))) == ["anna", "ben"]
+
+
+def test_students_may_keep_several_versions(catalog, tmp_path):
+    tree(
+        tmp_path,
+        {
+            "anna/old/softmax.py": SOFT,
+            "anna/new/softmax.py": SOFT,
+            "ben/softmax.py": SOFT,
+            "cleo/.venv/lib/softmax.py": SOFT,
+            "cleo/softmax.py": SOFT,
+        },
+    )
+    assert list(by_id(collect.collect(catalog, tmp_path))) == ["anna", "ben", "cleo"]
+
+
 def test_a_teachers_notebook_beside_the_students_changes_nothing(catalog, tmp_path):
     tree(tmp_path, {"anna/softmax.py": SOFT, "ben/softmax.py": SOFT, "a.ipynb": notebook("1")})
     found = collect.collect(catalog, tmp_path)

@@ -471,7 +471,7 @@ def test_annotations_name_the_earlier_work_that_is_to_blame(found, said):
 def test_what_many_checks_say_is_said_once():
     found = blamed()
     found.items[0].verdict.diagnoses = []
-    alike = "not right: values (12 more fail in the same way)"
+    alike = "the values are wrong (12 more fail in the same way)"
     assert render("annotations", [found], about()).splitlines()[0].endswith(f"::{alike}")
     lines = document("gradescope", found)["tests"][0]["output"].splitlines()
     assert lines[1:4] == [f"✗ Says thing 0: {alike}", "✗ Says thing 1", "✗ Says thing 2"]
@@ -791,8 +791,23 @@ def test_a_folder_is_refused_where_it_is_of_no_use(name, said):
     assert "--to " in caught.value.next_step
 
 
+@pytest.mark.parametrize("feedback", LEVELS)
+def test_what_is_not_judged_yet_is_no_fault_of_ours(feedback):
+    waiting = item(verdict(v.COULD_NOT_GRADE, reason=r.NotJudgedYet(), kata="mask"), 20, "Mask")
+    found = result(passed(), waiting)
+    for name in ("text", "annotations", "actions", "reporter", "prairielearn", "csv"):
+        text = render(name, [found], about(feedback=feedback))
+        assert "fault of the judge" not in text, name
+        assert "could not grade" not in text, name
+    for name in ("text", "actions", "csv"):
+        assert "not judged yet" in render(name, [found], about(feedback=feedback)), name
+    [row] = csv.DictReader(io.StringIO(render("csv", [found], about())))
+    assert row["outcome"] == "not judged yet: mask"
+    assert row["remarks"] == "mask: not judged yet: the grading was stopped before"
+
+
 def test_a_format_for_one_refuses_a_class():
-    with pytest.raises(KataError, match="gradescope holds one submission, and here are 2"):
+    with pytest.raises(KataError, match="gradescope is for one student, and here are 2"):
         render("gradescope", [CASES["passed"], CASES["partly"]], about())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -89,7 +90,8 @@ def test_everybody_in_a_class_gets_a_result(classroom):
     assert found["sleeps"] == (v.TIMED_OUT, 0)
     assert found["exits"][0] == v.CRASHED
     assert found["eats"][0] == v.OUT_OF_MEMORY
-    assert found["broken"][0] == found["void"][0] == v.BROKEN
+    assert found["broken"] == (v.BROKEN, 0)
+    assert found["void"] == (v.NOT_STARTED, 0)
     assert found["snoops"][1] == 0
     assert found["nobody"] == (v.NOT_STARTED, 0)
     text = (classroom / "out.json").read_text()
@@ -217,6 +219,12 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_running(tmp_path):
     assert missing["katas"][0]["points"] is None
     assert "could not grade" not in said
     assert "not judged yet" in said
+    report = kata("grade", "report", "l.db", "--out", "page.html", cwd=tmp_path)
+    assert "not judged yet" in report.stdout
+    assert "could not" not in report.stdout
+    next_step = " ".join(report.stdout.rpartition("next:")[2].split())
+    typed = command(tmp_path, "--ledger", "l.db", "--to", "json=out.json")[3:]
+    assert next_step == shlex.join(["kata", *typed])
 
 
 def test_a_stopped_run_leaves_the_documents_of_a_whole_one(tmp_path):
@@ -322,6 +330,7 @@ def test_nothing_is_asked_of_a_worker_when_nothing_is_written(tmp_path):
     [
         (["nowhere"], "there is no"),
         ([".", "--to", "nonsense"], "there is no format"),
+        ([".", "--to", "html=page.html"], "`kata grade report` writes the page"),
         ([".", "--points", "softmax"], "whole number"),
         ([".", "--only", "sofmax"], "did you mean"),
         ([".", "--points", "mask=3", "--only", "softmax"], "is not graded here"),
@@ -393,7 +402,7 @@ def test_a_class_does_not_fit_into_a_form_for_one(tmp_path):
         (tmp_path / name).mkdir()
     done = kata("grade", ".", "--layout", "class", "--to", "junit=x", cwd=tmp_path)
     assert done.returncode == 2
-    assert "holds one submission, and here are 2" in done.stderr
+    assert "junit is for one student, and here are 2" in done.stderr
     assert list(tmp_path.glob("*.db")) == []
     done = kata("grade", ".", "--to", "moodle", "--worksheet", "none.csv", cwd=tmp_path)
     assert "there is no file none.csv" in done.stderr

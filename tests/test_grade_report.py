@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from attention_katas.cli import main
 from attention_katas.errors import KataError
-from attention_katas.grading import entries
+from attention_katas.grading import collect, entries
 from attention_katas.grading import remarks as m
 from attention_katas.grading import words as grading_words
 from attention_katas.grading.entries import fingerprint
@@ -32,6 +32,7 @@ from attention_katas.grading.results import Student
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
 from attention_katas.verdict import symptoms
+from attention_katas.verdict import words as verdict_words
 
 WORTH = {"dot-product": 10, "softmax": 20, "mask": 20}
 SLOW = "stopped after 10 s without an answer: a loop that never ends?"
@@ -248,13 +249,44 @@ def test_what_could_not_be_graded_stands_with_its_reason_and_costs_nothing(book,
     entry = Entry("softmax", "no", 20, "f", "s", "", 0)
     book.ledger.note(book.run, LedgerStudent(Student("cat"), False, [], [entry]))
     report = report_on(book.ledger, catalog)
-    assert [(student, why) for student, _, why in report.lost] == [
-        ("ann", "the process was lost, twice"),
-        ("cat", "not judged yet: the grading was stopped before"),
-    ]
+    assert report.lost == [("ann", "softmax", "the process was lost, twice")]
+    assert report.waiting == {"cat": ["softmax"]}
     assert report.totals == [20]
-    assert "stopped before its end" in shown(report)
     assert lines(report)[0]["points"] == ""
+
+
+@pytest.mark.parametrize("hide", [False, True])
+def test_what_is_not_judged_yet_is_called_that_everywhere(book, catalog, tmp_path, hide):
+    book.begin().add("bob", right())
+    waiting = [Entry("softmax", "no", 20, "f", "s", "", 0)]
+    book.ledger.note(book.run, LedgerStudent(Student("cat"), False, [], waiting))
+    report = report_on(book.ledger, catalog, hide=hide)
+    said = shown(report)
+    assert "stopped before its end" in said
+    assert "Not judged yet 1" in said
+    assert "1 not judged yet" in said
+    assert ("… not judged yet" in said) is not hide
+    assert 'id="lost"' not in page.render(report)
+    table = {line["outcome"]: line for line in lines(report)}
+    assert set(table) == {v.PASSED, "not judged yet"}
+    assert table["not judged yet"]["points"] == ""
+    done = run(tmp_path / "spring-grades.db", "--out", tmp_path, *["--anonymous"] * hide)
+    assert "1 not judged yet" in done.output
+    assert "could not" not in done.output.replace("could not be graded, which", "")
+
+
+def test_the_command_that_continues_comes_last(book, catalog, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    book.begin().add("bob", right())
+    assert "next:" not in run("--out", tmp_path).output  # nobody knows how it began
+    book.ledger.remember_command(str(tmp_path), "kata grade class --only softmax")
+    last = run("--out", tmp_path).output.splitlines()[-1]
+    assert last.split() == ["next:", "kata", "grade", "class", "--only", "softmax"]
+    book.ledger.remember_command("/another folder", "kata grade class")
+    said = " ".join(run("--out", tmp_path).output.split())
+    assert said.endswith("next: cd '/another folder' && kata grade class")
+    book.done()
+    assert "next:" not in run("--out", tmp_path).output
 
 
 def test_remarks_and_audit(book, catalog):
@@ -377,11 +409,12 @@ def test_what_did_not_run_stands_there_with_the_reason(book, catalog):
 
 
 def test_an_empty_file_is_nothing_written_and_no_failure(book, catalog):
-    empty = [
-        v.Verdict(kata, v.BROKEN, reason=r.FunctionMissing(f"{kata}.py", "f", empty=True))
-        for kata in WORTH
-    ]
-    book.begin().add("fay", *empty, sizes=dict.fromkeys(WORTH, 1))
+    submission = collect.StudentSubmission(Student("fay"))
+    submission.sources = dict.fromkeys(catalog.modules, "\n")
+    submission.files = {module: f"{module}.py" for module in catalog.modules}
+    empty = [entries.kata_entry(catalog, catalog[kata], submission, 1).work for kata in WORTH]
+    assert verdict_words.reason(empty[1].reason) == "softmax.py is empty"
+    book.begin().add("fay", *empty)
     book.add("gus", broken(), sizes={"softmax": 0})
     report = report_on(book.done().ledger, catalog)
     assert report.nothing == ["fay"]

@@ -75,6 +75,13 @@ def test_every_choice_of_a_field_has_words():
                 assert say(fact), fact
 
 
+def test_every_rung_has_a_sentence_of_its_own():
+    rungs = typing.get_args(v.Rung)
+    sentences = {words.reason(reasons.NotRight(rung)) for rung in rungs}
+    assert len(sentences) == len(rungs)
+    assert words.reason(reasons.NotRight("finite")).startswith("NaN or infinity stands in")
+
+
 def test_no_reason_is_no_sentence():
     assert words.reason(None) == words.step(None) == ""
     assert words.verdict(v.Verdict("softmax", v.PASSED)) == ""

@@ -19,6 +19,7 @@ EXAMPLES = (
     f"--package {DEFAULT}, --package git+https://HOST/OWNER/{NAME}@v{__version__}, "
     f"or --package dist/{NAME.replace('-', '_')}-{__version__}-py3-none-any.whl"
 )
+BUILD = "pip install build, then python -m build --wheel"
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ def _wheel(spec: str) -> Package:
     path = Path(spec)
     if not re.fullmatch(r"[\w.]+-[\w.!+]+(-[\w.]+){3,4}\.whl", path.name, re.ASCII):
         raise KataError(f"--package {spec!r} is not called as a wheel is", EXAMPLES)
-    if not path.is_file() or not zipfile.is_zipfile(path):
-        raise KataError(f"--package: there is no wheel {os.fspath(path)}", "python -m build")
+    if not path.is_file():
+        raise KataError(f"--package: there is no wheel {os.fspath(path)}", BUILD)
+    if not zipfile.is_zipfile(path):
+        raise KataError(f"--package: {os.fspath(path)} is not a wheel", BUILD)
     return Package(f"./{WHEELS}/{path.name}", wheel=path)

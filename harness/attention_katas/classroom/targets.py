@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jinja2 import Environment
 
@@ -22,10 +22,12 @@ class File:
     """A file that is to be written.
 
     path: below the teacher's folder, with forward slashes.
+    random: the content is another one each time.
     """
 
     path: str
     content: bytes
+    random: bool = False
 
     @property
     def mode(self) -> int:
@@ -42,7 +44,7 @@ def files(course: Course) -> Iterator[File]:
         return
     yield from _students(course, f"{STUDENTS}/")
     grader = _classroom50(course) if course.target == CLASSROOM50 else _gradescope(course)
-    yield from (File(f"{GRADER}/{file.path}", file.content) for file in grader)
+    yield from (replace(file, path=f"{GRADER}/{file.path}") for file in grader)
     yield _text(course, "README.md", f"{course.target}.md")
 
 
@@ -76,7 +78,7 @@ def _gradescope(course: Course) -> Iterator[File]:
     yield from _requirements(course)
     yield from _set(course)
     if course.secret_seed:
-        yield File("seed", f"{secrets.token_hex(16)}\n".encode())
+        yield File("seed", f"{secrets.token_hex(16)}\n".encode(), random=True)
 
 
 def _set(course: Course) -> Iterator[File]:

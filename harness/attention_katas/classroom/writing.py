@@ -48,7 +48,8 @@ def _put(root: Path, file: File, changes: Changes) -> None:
     if _write(root, file):
         changes.new.append(file.path)
     else:
-        changes.existing[file.path] = (root / file.path).read_bytes() != file.content
+        here = (root / file.path).read_bytes()
+        changes.existing[file.path] = not file.random and here != file.content
 
 
 def _write(root: Path, file: File) -> bool:

@@ -83,18 +83,30 @@ def init(
     for name in changes.new:
         out.item(out.signs.passed, "green", name)
     stubs = {kata.file for kata in plan.catalog.ready}
+    conflicts = 0
     for name, differs in changes.existing.items():
         conflict = differs and name.rpartition("/")[2] not in stubs
         note = "left as it is, though these options say otherwise" if conflict else "left as it is"
         out.item(out.signs.waiting, "yellow" if conflict else "dim", f"{name}  ({note})")
+        conflicts += conflict
     out.line()
-    if spec == package.DEFAULT and not package.is_from_an_index():
+    if conflicts:
+        out.next_step(_start_anew(conflicts))
+    elif spec == package.DEFAULT and not package.is_from_an_index():
         say(
             f"requirements.txt asks for {spec}, and this installation is not from a package index: "
             "where the index has no such version, nobody can install it",
-            "python -m build --wheel, then --package dist/NAME.whl in another folder",
+            f"{package.BUILD} in a clone of the repository; delete {folder} or name another "
+            "folder, and add --package dist/NAME.whl",
         )
-    out.next_step(NEXT[target])
+    else:
+        out.next_step(NEXT[target])
+
+
+def _start_anew(files: int) -> str:
+    """What to do where files have other content than the options ask for."""
+    those = "that file" if files == 1 else f"those {files} files"
+    return f"for these options delete {those} or name another folder, then run it again"
 
 
 NEXT = {

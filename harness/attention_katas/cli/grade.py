@@ -37,7 +37,18 @@ if TYPE_CHECKING:
 
 LAYOUTS = ("auto", "one", "class", "nbgrader", "canvas", "moodle")
 STOPPED = 130
+PAGE = "html"
 GITHUB = ("reporter", "reporter-env", "actions", "annotations")  # what --github writes
+
+
+class GradeTarget(Target):
+    """FORMAT or FORMAT=FILE; html is the page of another command."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+        name = str(value).partition("=")[0]
+        if name == PAGE and name not in all_names(formats.REGISTRY):
+            self.fail("html is not a format: `kata grade report` writes the page", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Unnamed(click.Context):
@@ -86,7 +97,7 @@ def _list_formats(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.option(
     "--to",
     "targets",
-    type=Target(),
+    type=GradeTarget(),
     multiple=True,
     help="Write the results in a format, to its usual place or to FILE; may be repeated.",
 )
@@ -269,8 +280,13 @@ def _fence(documents: Sequence[Document]) -> tuple[str, str]:
 def _say_stopped(everything: int, waiting: int) -> None:
     say(
         f"stopped: {everything - waiting} of {everything} katas judged; the ledger keeps them",
-        shlex.join(["kata", "grade", *sys.argv[2:]]),
+        _typed(),
     )
+
+
+def _typed() -> str:
+    """The command that is running."""
+    return shlex.join(["kata", "grade", *sys.argv[2:]])
 
 
 def _exit_code(summary: Summary, fail_under: float | None) -> int:
@@ -333,6 +349,7 @@ def _judge(
         contextlib.closing(service),
     ):
         grading = run.GradingRun(katas, assignment, collected, ledger, str(path.resolve()), tell)
+        ledger.remember_command(os.getcwd(), _typed())
         try:
             grading.judge(service)
         except KeyboardInterrupt:

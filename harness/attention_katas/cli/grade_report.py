@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 from pathlib import Path
 
@@ -52,6 +53,7 @@ def report(ledger: Path | None, place: Path | None, against: Path | None, anonym
         old = stack.enter_context(Ledger(against, new=False, reading=True)) if against else None
         stack.enter_context(waiting("reading the ledger ..."))
         findings = report_on(now, load(), old, anonymous)
+        command = now.remembered_command() if findings.stopped else None
     table = page.with_suffix(".csv")
     _write(table, tables.render(findings), "utf-8-sig")  # by its mark Excel knows it
     _write(page, pages.render(findings, table.name))
@@ -59,6 +61,9 @@ def report(ledger: Path | None, place: Path | None, against: Path | None, anonym
     report_screen.show(out, findings)
     for path in (page, table):
         out.item(out.signs.passed, "green", str(path))
+    if command is not None:
+        out.line()
+        out.next_step(_continuing(*command))
 
 
 def _only_ledger() -> Path:
@@ -75,6 +80,11 @@ def _only_ledger() -> Path:
             f"kata grade report {shlex.quote(str(ledgers[0]))}",
         )
     return ledgers[0]
+
+
+def _continuing(folder: str, command: str) -> str:
+    """The command that continues a grading that was stopped, from this folder."""
+    return command if folder == os.getcwd() else f"cd {shlex.quote(folder)} && {command}"
 
 
 def _page_path(out: Path | None, ledger: Path, anonymous: bool) -> Path:

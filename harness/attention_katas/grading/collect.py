@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -230,6 +231,12 @@ def _guess(catalog: Catalog, path: Path, listing: Listing) -> tuple[str, Listing
             layout, deeper = _guess(catalog, Path(next(iter(roots))), inside)
             if layout != ONE:
                 return layout, deeper
+    if around := _class_inside(catalog, listing, len(several)):
+        inner = f"kata grade {shlex.quote(str(path / around))}" if path.is_dir() else "unpack it"
+        raise KataError(
+            f"{path} may be a class, or a folder around the class {printable(around)}",
+            f"{inner}, or --layout class",
+        )
     if not several and (any(f.suffix == ".ipynb" for f in top) or (path / ".git").exists()):
         return ONE, listing
     return CLASS, listing
@@ -244,6 +251,19 @@ def _same_kata_in_several(catalog: Catalog, listing: Listing) -> list[str]:
             homes.setdefault(match[0], set()).add(file.parts[0])
     most: set[str] = max(homes.values(), key=lambda home: len(home), default=set())
     return sorted(most) if len(most) > 1 else []
+
+
+def _class_inside(catalog: Catalog, listing: Listing, most: int) -> str:
+    """A folder at the top inside which more than `most` folders hold the same kata, or "".
+
+    A student may keep several versions, but not more than there are students.
+    """
+    homes: dict[tuple[str, str], set[str]] = {}
+    for file in listing.files:
+        match = _module(catalog, file.name) if len(file.parts) > 2 and _is_work(file) else None
+        if match:
+            homes.setdefault((file.parts[0], match[0]), set()).add(file.parts[1])
+    return next((top for (top, _), home in homes.items() if len(home) > max(most, 1)), "")
 
 
 def _groups(layout: str, listing: Listing, assignment: str | None) -> dict[str, _Group]:

@@ -24,9 +24,10 @@ from attention_katas.grading.collect import StudentSubmission
 from attention_katas.grading.remarks import ReadFault
 from attention_katas.packs.catalog import Catalog, Kata
 from attention_katas.packs.precheck import attempt, blank, versions
-from attention_katas.packs.submission import Unreadable, assembled, parse
+from attention_katas.packs.submission import Submission, Unreadable, assembled, parse
 from attention_katas.service.judge_service import Task
 from attention_katas.verdict import data as v
+from attention_katas.verdict import reasons as r
 from attention_katas.verdict import steps
 
 # Scopes of names, the innermost first; None: not mentioned yet.
@@ -79,12 +80,23 @@ def kata_entry(
     except _ReadFault as problem:
         return could_not_grade(kata, file, problem.reason)
     source = submission.sources.get(kata.module, "")
+    if isinstance(work, Submission) and not source.strip():
+        work = _empty(work)
     if isinstance(work, v.Verdict):
         work.next_step = None
         return KataEntry(kata, work, source)
     absent = msgspec.to_builtins(work.absent)
     decides = [kata.name, kata.version, seed, seconds, _versions(), work.sources, absent]
     return KataEntry(kata, Task(_digest(["task", *decides]), work, seed), source)
+
+
+def _empty(submission: Submission) -> v.Verdict:
+    """The verdict on an empty file. The judge calls it broken; in a class it is not started."""
+    kata, file = submission.kata, submission.file
+    reason = r.FunctionMissing(kata.file, kata.functions[0], empty=True)
+    verdict = blank(kata, v.NOT_STARTED, file, reason)
+    verdict.source_hash = submission.digest
+    return verdict
 
 
 def _source(submission: StudentSubmission, name: str) -> str:

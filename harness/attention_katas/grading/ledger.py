@@ -267,6 +267,16 @@ class Ledger:
         with self._writing() as db:
             db.execute("insert or replace into meta values (?, ?)", (name, value))
 
+    def remember_command(self, folder: str, command: str) -> None:
+        """Store the command of the latest run, and the folder in which it was typed."""
+        self.remember("command", json.dumps([folder, command]))
+
+    def remembered_command(self) -> tuple[str, str] | None:
+        """Folder and command of the latest run, or None."""
+        text = self.remembered("command")
+        with self._reading():
+            return msgspec.json.decode(text, type=tuple[str, str]) if text else None
+
     # Verdicts
 
     def keep(self, key: str, verdict: v.Verdict) -> None:

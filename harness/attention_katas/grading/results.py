@@ -11,6 +11,14 @@ from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
 from attention_katas.verdict.redact import redact
 
+# Counted beside the outcomes of verdicts.
+NOT_JUDGED = "not judged yet"
+
+
+def is_waiting(reason: r.Reason | None) -> bool:
+    """Whether a verdict with this reason stands for one that is still to come."""
+    return isinstance(reason, r.NotJudgedYet)
+
 
 @dataclass(frozen=True)
 class Student:
@@ -47,6 +55,16 @@ class Item:
     @property
     def passed(self) -> bool:
         return self.verdict.outcome == v.PASSED
+
+    @property
+    def waiting(self) -> bool:
+        """The grading was stopped before it was judged."""
+        return is_waiting(self.verdict.reason)
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of the verdict, or NOT_JUDGED."""
+        return NOT_JUDGED if self.waiting else self.verdict.outcome
 
 
 @dataclass
@@ -183,5 +201,9 @@ def file_of(kata: str) -> str:
 def redacted(result: Result, level: str) -> Result:
     """The result with what the level of feedback lets the student see of its verdicts."""
     files = [file_of(item.kata) for item in result.items]
-    items = [replace(item, verdict=redact(item.verdict, level, files)) for item in result.items]
+    items = [
+        # What is not judged yet holds nothing to hide, and says so by its reason.
+        item if item.waiting else replace(item, verdict=redact(item.verdict, level, files))
+        for item in result.items
+    ]
     return replace(result, items=items)

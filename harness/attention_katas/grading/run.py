@@ -20,14 +20,6 @@ from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
 from attention_katas.verdict import words as verdict_words
 
-# Counted beside the outcomes of verdicts.
-NOT_JUDGED = "not judged yet"
-
-
-def is_waiting(verdict: v.Verdict) -> bool:
-    """Whether it stands for a verdict that is still to come."""
-    return isinstance(verdict.reason, r.NotJudgedYet)
-
 
 @dataclass
 class Tally:
@@ -226,7 +218,7 @@ class KataSummary:
     graded: int = 0
 
     def add(self, item: Item) -> None:
-        self.outcomes[NOT_JUDGED if is_waiting(item.verdict) else item.verdict.outcome] += 1
+        self.outcomes[item.outcome] += 1
         if item.points is not None:
             self.points += item.points
             self.graded += 1
@@ -261,7 +253,7 @@ class Summary:
             self.points.append(result.points)
         for item in result.items:
             self.katas.setdefault(item.kata, KataSummary(item.worth)).add(item)
-            self.waiting += is_waiting(item.verdict)
+            self.waiting += item.waiting
         self._add_percent(result)
         self._add_ungraded(result)
         self._add_remarks(result)
@@ -274,7 +266,7 @@ class Summary:
             self.least = min(self.least, percent)
 
     def _add_ungraded(self, result: Result) -> None:
-        items = [i for i in result.items if i.points is None and not is_waiting(i.verdict)]
+        items = [i for i in result.items if i.points is None and not i.waiting]
         if items:
             names = ", ".join(item.kata for item in items)
             sentence = verdict_words.reason(cause(items[0].verdict))

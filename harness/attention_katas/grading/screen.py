@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from attention_katas.grading import words
-from attention_katas.grading.results import Item, Result
-from attention_katas.grading.run import NOT_JUDGED, Summary, Tally
+from attention_katas.grading.results import NOT_JUDGED, Item, Result
+from attention_katas.grading.run import Summary, Tally
 from attention_katas.packs.catalog import Catalog
 from attention_katas.render import glyphs
 from attention_katas.render.terminal import STYLES, Screen

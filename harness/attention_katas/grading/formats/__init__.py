@@ -140,10 +140,11 @@ def check(name: str, students: int, about: About, place: str = "") -> None:
                 f"--to text={place}",
             )
     elif not checked.holds_class and students != 1:
-        folder = ", or a folder for one document each: --to text=feedback/"
+        one = "name one student's folder, or write --to csv or --to json"
+        each = f"--to {name}=feedback/ writes one for each of them, into a folder"
         raise KataError(
-            f"{name} holds one submission, and here are {students}",
-            f"name one student's folder, or take csv or json{folder}",
+            f"{name} is for one student, and here are {students}",
+            each if checked.folder_is_of_use else one,
         )
     for option, path in about.files.items():
         if not path.is_file():

@@ -11,6 +11,7 @@ from attention_katas.verdict import reasons as r
 from attention_katas.verdict import words
 
 OURS = "could not be graded: a fault of the judge or the machine, not of the code; it costs nothing"
+WAITING = "is not judged yet: the grading was stopped before; it costs nothing"
 _MARKS = {v.PASSED: "✓", v.NOT_REACHED: "–", v.NOT_VERIFIED: "?"}
 
 # How far a line is set in, and the line.
@@ -27,7 +28,7 @@ def why(item: Item) -> str:
     if item.passed:
         return ""
     if item.points is None:
-        return OURS
+        return ungraded(item)
     verdict = item.verdict
     causes = [text for diagnosis in verdict.diagnoses for text in _named(item, diagnosis)]
     first = verdict.first_failure
@@ -58,7 +59,7 @@ def account(item: Item) -> str:
 def account_lines(item: Item, passed: bool = True) -> Lines:
     """The lines of an account. passed: also name the checks that passed."""
     if item.points is None:
-        return [(0, line(f"{item.title} {OURS}", 1000))]
+        return [(0, line(f"{item.title} {ungraded(item)}", 1000))]
     verdict = item.verdict
     if not verdict.checks:
         lines = [(0, line(f"{item.title}: {verdict.outcome}"))]
@@ -80,8 +81,16 @@ def account_lines(item: Item, passed: bool = True) -> Lines:
 def heading(result: Result) -> str:
     """What it comes to, in one line: of what could be graded."""
     text = f"{result.points} of {out_of(result)} points"
-    missing = [item.title for item in result.items if item.points is None]
-    return text + (f"; {', '.join(missing)} {OURS}" if missing else "")
+    missing: dict[str, list[str]] = {}
+    for item in result.items:
+        if item.points is None:
+            missing.setdefault(ungraded(item), []).append(item.title)
+    return "; ".join([text, *(f"{', '.join(titles)} {why}" for why, titles in missing.items())])
+
+
+def ungraded(item: Item) -> str:
+    """Why a kata has no points, to follow its title."""
+    return WAITING if item.waiting else OURS
 
 
 def out_of(result: Result) -> int:

@@ -54,7 +54,7 @@ def _row(item: Item) -> str:
     verdict = item.verdict
     checks = f"{verdict.passed} of {verdict.total}" if verdict.checks else "-"
     points = "-" if item.points is None else f"{item.points} of {item.worth}"
-    return f"| {_escaped(item.title)} | {points} | {checks} | {verdict.outcome} |"
+    return f"| {_escaped(item.title)} | {points} | {checks} | {item.outcome} |"
 
 
 def _escaped(text: str) -> str:

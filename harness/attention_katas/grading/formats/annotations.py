@@ -19,7 +19,7 @@ from pathlib import Path
 
 from attention_katas.grading.formats import About, GradeFormat, is_too_low
 from attention_katas.grading.formats._text import line
-from attention_katas.grading.formats._words import OURS, out_of, why
+from attention_katas.grading.formats._words import out_of, ungraded, why
 from attention_katas.grading.results import Item, Result
 from attention_katas.verdict import data as v
 
@@ -29,14 +29,15 @@ MOST_SOURCE = 1 << 20
 
 def render(results: Sequence[Result], about: About) -> str:
     result = results[0]
-    ungraded = [item for item in result.items if item.points is None]
+    missing = [item for item in result.items if item.points is None]
     failed = [item for item in result.items if not item.passed and item.points is not None]
     red = about.fail_under is None or is_too_low(result, about.fail_under)
     kind = "error" if red else "warning"
     home = about.environment.get("GITHUB_WORKSPACE", "")
     lines = [_failure(kind, item, home) for item in failed[:MOST_ERRORS]]
     lines += [
-        command("warning", line(f"{item.title} {OURS}"), title=item.kata) for item in ungraded
+        command("warning", line(f"{item.title} {ungraded(item)}"), title=item.kata)
+        for item in missing
     ]
     points = f"Points {result.points}/{out_of(result)}"
     lines.append(command("notice", points, title="Attention Katas"))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._sheet import cell, written
-from attention_katas.grading.results import NOT_RUN_OUTCOMES, Result, not_run
+from attention_katas.grading.results import NOT_JUDGED, NOT_RUN_OUTCOMES, Result, not_run
 from attention_katas.grading.words import remark
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
@@ -24,6 +24,7 @@ _WORDS = {
     v.OUT_OF_MEMORY: "out of memory:",
     v.CRASHED: "crashed:",
     v.NOT_STARTED: "not started:",
+    NOT_JUDGED: "not judged yet:",
 }
 
 
@@ -54,7 +55,7 @@ def _outcome(result: Result) -> str:
         return "nothing handed in" if missing else "nothing written"
     parts = []
     for outcome, words in _WORDS.items():
-        names = [verdict.kata for verdict in verdicts if verdict.outcome == outcome]
+        names = [item.kata for item in result.items if item.outcome == outcome]
         parts += [f"{words} {', '.join(names)}"] if names else []
     return "; ".join(parts) or "graded"
 

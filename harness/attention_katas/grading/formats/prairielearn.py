@@ -13,7 +13,7 @@ from typing import Any
 
 from attention_katas.grading.formats import About, GradeFormat
 from attention_katas.grading.formats._text import block, line
-from attention_katas.grading.formats._words import OURS, account, heading
+from attention_katas.grading.formats._words import account, heading, ungraded
 from attention_katas.grading.results import Item, Result
 
 MOST_BYTES = 1_000_000
@@ -37,8 +37,11 @@ def _document(result: Result, limit: int) -> dict[str, Any]:
     if result.graded:
         document["score"] = result.points / result.worth if result.worth else 0.0
     else:
-        missing = [item.title for item in result.items if item.points is None]
-        document["format_errors"] = [f"{line(title)} {OURS}; submit it again" for title in missing]
+        document["format_errors"] = [
+            f"{line(item.title)} {ungraded(item)}; submit it again"
+            for item in result.items
+            if item.points is None
+        ]
     return document
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from attention_katas.errors import KataError
 from attention_katas.grading.formats import About, GradeFormat, is_too_low
 from attention_katas.grading.formats._text import line
-from attention_katas.grading.formats._words import OURS, counted, why
+from attention_katas.grading.formats._words import counted, ungraded, why
 from attention_katas.grading.results import Item, Result
 from attention_katas.verdict import data as v
 
@@ -60,7 +60,7 @@ def _encoded(item: Item, red: bool) -> str:
 def _document(item: Item, red: bool, limit: int) -> dict[str, Any]:
     if item.points is None:
         test = _test(f"{item.title} could not be graded: judge it again", "error", limit)
-        test["message"] = line(f"{item.title} {OURS}", limit)
+        test["message"] = line(f"{item.title} {ungraded(item)}", limit)
         return {"version": 1, "status": "error", "max_score": 0, "tests": [test]}
     tests = [
         _test(check.title, "pass" if check.outcome == v.PASSED else "fail", limit)

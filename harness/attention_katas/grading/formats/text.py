@@ -53,7 +53,7 @@ def wrapped(text: str, indent: int) -> Iterator[str]:
 
 def _row(item: Item) -> str:
     points = "-" if item.points is None else str(item.points)
-    return f"{points:>3} of {item.worth:<3}  {line(item.title)}: {item.verdict.outcome}"
+    return f"{points:>3} of {item.worth:<3}  {line(item.title)}: {item.outcome}"
 
 
 def _hint(item: Item) -> Lines:

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 
 from attention_katas.errors import KataError
 from attention_katas.grading.ledger import Ledger
-from attention_katas.verdict import reasons as r
-from attention_katas.verdict import words
 
 NUMBERS = "numbers"
 HIDDEN = "a fault of the grader; the report with names says which"
@@ -36,8 +34,3 @@ def numbers(ledger: Ledger, students: Iterable[str]) -> dict[str, int]:
     if new:
         ledger.remember(NUMBERS, json.dumps(by_student))
     return by_student
-
-
-def reason(fact: r.Reason | None) -> str:
-    """Why something could not be graded, without anything that may name a student."""
-    return words.reason(fact) if isinstance(fact, r.NotJudgedYet) else HIDDEN

@@ -90,6 +90,7 @@ class Report:
     done: students who passed everything.
     nothing: students who wrote nothing.
     lost: (student, kata, why it could not be graded).
+    waiting: student -> katas that are not judged yet, because the grading was stopped.
     not_run: student -> katas that did not run to their end.
     late: students who handed in late.
     remarks: student -> remarks; without names only what kinds of remarks they are.
@@ -109,6 +110,7 @@ class Report:
     done: list[str] = field(default_factory=list)
     nothing: list[str] = field(default_factory=list)
     lost: list[tuple[str, str, str]] = field(default_factory=list)
+    waiting: dict[str, list[str]] = field(default_factory=dict)
     not_run: dict[str, list[NotRun]] = field(default_factory=dict)
     late: set[str] = field(default_factory=set)
     remarks: dict[str, list[str]] = field(default_factory=dict)
@@ -120,6 +122,11 @@ class Report:
     @property
     def run(self) -> Run:
         return self.graded.run
+
+    @property
+    def stopped(self) -> bool:
+        """The latest run was cut off."""
+        return self.later is not None or not self.run.done
 
     @property
     def worth(self) -> int:
@@ -280,10 +287,11 @@ def _place(
 
 
 def _flag(report: Report, row: Row) -> None:
-    """What could not be graded, and odd things that the code did."""
-    if row.facts.points is None:
-        reason = row.facts.reason
-        sentence = anonymous.reason(reason) if report.anonymous else not_run.sentence(reason)
+    """What could not be graded or is not judged yet, and odd things that the code did."""
+    if row.facts.waiting:
+        report.waiting.setdefault(row.student, []).append(row.kata)
+    elif row.facts.points is None:
+        sentence = anonymous.HIDDEN if report.anonymous else not_run.sentence(row.facts.reason)
         report.lost.append((row.student, row.kata, sentence or "no reason is known"))
     if row.facts.audit:
         report.audited.append((row.student, row.kata, list(row.facts.audit)))
@@ -302,7 +310,7 @@ def _remark(report: Report, student: str, person: LedgerStudent) -> None:
 
 def _part(kata: str, title: str, worth: int, kata_rows: list[Row]) -> KataPart:
     part = KataPart(kata, title, worth)
-    part.outcomes.update(row.facts.outcome for row in kata_rows)
+    part.outcomes.update(row.facts.counted_as for row in kata_rows)
     part.points = [row.facts.points for row in kata_rows if row.facts.points is not None]
     part.wrong = sum(row.facts.wrong for row in kata_rows)
     students: dict[Misconception, list[str]] = {}

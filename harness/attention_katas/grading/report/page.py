@@ -45,7 +45,7 @@ class ClassView:
     named: failures with a known cause.
     wrong: all failures.
     deciles: students by percent of the points; none for a class of one.
-    incomplete: students are not counted because they could not be graded in full.
+    incomplete: students are not counted because a kata of theirs has no points.
     """
 
     median: float | None
@@ -90,6 +90,7 @@ def _sections(report: Report) -> list[Section]:
         Section("stuck", "Stuck", page_course.stuck(report)),
         Section("not_run", "Did not run", page_students.not_run(report)),
         Section("lost", "Not graded", page_flags.lost(report)),
+        Section("waiting", "Not judged yet", page_flags.waiting(report)),
         Section("remarks", "Remarks", page_flags.remarks(report)),
         Section("odd", "Odd things", page_flags.audit(report)),
         Section("alike", "Alike", page_flags.alike(report)),
@@ -106,5 +107,5 @@ def _class(report: Report) -> ClassView:
         named=sum(part.named for part in report.katas),
         wrong=sum(part.wrong for part in report.katas),
         deciles=columns(report.deciles()) if len(report.totals) > 1 else [],
-        incomplete=bool(report.lost),
+        incomplete=bool(report.lost or report.waiting),
     )

@@ -24,13 +24,19 @@ from attention_katas.grading.report.pieces import (
     name_list,
 )
 from attention_katas.grading.report.rows import Misconception
+from attention_katas.grading.results import NOT_JUDGED
 from attention_katas.verdict import data as v
 
 BARS, CHECKS = 6, 8  # misconceptions of a kata before the fold; checks that fail most
 # How a segment of a bar is drawn; words stand beside it.
-SEGMENTS = {v.PASSED: "passed", v.NOT_STARTED: "empty", v.COULD_NOT_GRADE: "unknown"}
+SEGMENTS = {
+    v.PASSED: "passed",
+    v.NOT_STARTED: "empty",
+    v.COULD_NOT_GRADE: "unknown",
+    NOT_JUDGED: "unknown",
+}
 # What says least stands last in the bar of a kata.
-LAST = (v.NOT_STARTED, v.COULD_NOT_GRADE)
+LAST = (v.NOT_STARTED, v.COULD_NOT_GRADE, NOT_JUDGED)
 
 
 @dataclass(frozen=True)
@@ -146,7 +152,7 @@ def katas(report: Report) -> list[KataView]:
 
 def _segments(part: KataPart) -> list[Segment]:
     total = sum(part.outcomes.values())
-    outcomes = [outcome for outcome in v.OUTCOMES if outcome not in LAST] + list(LAST)
+    outcomes = [*(outcome for outcome in v.OUTCOMES if outcome not in LAST), *LAST]
     return [
         Segment(outcome, SEGMENTS.get(outcome, "failed"), Share(part.outcomes[outcome], total))
         for outcome in outcomes

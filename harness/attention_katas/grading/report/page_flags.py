@@ -22,6 +22,22 @@ class LostLine:
 
 
 @dataclass(frozen=True)
+class WaitingLine:
+    """Katas of one student that are not judged yet."""
+
+    name: str
+    katas: Sequence[str]
+
+
+@dataclass(frozen=True)
+class WaitingView:
+    """What is not judged yet. count: katas of all students."""
+
+    lines: Rows[WaitingLine]
+    count: int
+
+
+@dataclass(frozen=True)
 class RemarkLine:
     """What was noted about the submission of one student."""
 
@@ -84,6 +100,14 @@ def lost(report: Report) -> Rows[LostLine] | None:
     """What could not be graded; None if all could."""
     lines = [LostLine(report.names[student], kata, reason) for student, kata, reason in report.lost]
     return first_rows(lines) if lines else None
+
+
+def waiting(report: Report) -> WaitingView | None:
+    """What is not judged yet; None if everything is."""
+    if not report.waiting:
+        return None
+    lines = [WaitingLine(report.names[student], katas) for student, katas in report.waiting.items()]
+    return WaitingView(first_rows(lines), sum(map(len, report.waiting.values())))
 
 
 def remarks(report: Report) -> RemarksView | None:

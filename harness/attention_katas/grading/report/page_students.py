@@ -12,15 +12,17 @@ from attention_katas.grading.report.rows import Row
 from attention_katas.grading.results import NOT_RUN_OUTCOMES, NotRun
 from attention_katas.verdict import data as v
 
-PASSED, FAILED, NOT_STARTED, UNKNOWN = "passed", "failed", "not started", "unknown"
+PASSED, FAILED, NOT_STARTED = "passed", "failed", "not started"
+UNKNOWN, WAITING = "unknown", "waiting"
 
 
 @dataclass(frozen=True)
 class Cell:
     """The points of one student for one kata.
 
-    points: None where it could not be graded.
-    kind: PASSED, FAILED, NOT_STARTED, UNKNOWN, or "" for the outcomes that need no mark.
+    points: None where it could not be graded or is not judged yet.
+    kind: PASSED, FAILED, NOT_STARTED, UNKNOWN (could not be graded), WAITING (not judged yet), or
+        "" for the outcomes that need no mark.
     outcome: how it did not run to its end, or "".
     """
 
@@ -33,8 +35,8 @@ class Cell:
 class StudentLine:
     """All points of one student.
 
-    total: of the katas that could be graded.
-    complete: all could.
+    total: of the katas that have points.
+    complete: all have.
     cells: one for each kata of the class; None where the student has no entry.
     """
 
@@ -47,12 +49,13 @@ class StudentLine:
 
 @dataclass(frozen=True)
 class PointsView:
-    """Students by katas."""
+    """Students by katas. waiting: some katas are not judged yet."""
 
     katas: list[KataPart]
     worth: int
     students: Rows[StudentLine]
     count: int
+    waiting: bool
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,8 @@ def points(report: Report) -> PointsView | None:
     students = first_rows(list(report.by_student().items()))
     lines = [_line(report, student, rows) for student, rows in students.first]
     count = len(report.graded.people)
-    return PointsView(report.katas, report.worth, Rows(lines, students.rest), count)
+    rows = Rows(lines, students.rest)
+    return PointsView(report.katas, report.worth, rows, count, bool(report.waiting))
 
 
 def _line(report: Report, student: str, rows: Sequence[Row]) -> StudentLine:
@@ -104,7 +108,7 @@ def _line(report: Report, student: str, rows: Sequence[Row]) -> StudentLine:
 def _cell(row: Row) -> Cell:
     points, outcome = row.facts.points, row.facts.outcome
     if points is None:
-        return Cell(None, UNKNOWN)
+        return Cell(None, WAITING if row.facts.waiting else UNKNOWN)
     if outcome == v.PASSED:
         return Cell(points, PASSED)
     if outcome == v.NOT_STARTED:

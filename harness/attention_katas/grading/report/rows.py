@@ -6,17 +6,16 @@ The verdicts with their evidence are not kept, so that a class of ten thousand f
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from attention_katas.grading.ledger import Entry, Ledger, LedgerStudent, Run
 from attention_katas.grading.report import facts as f
-from attention_katas.grading.results import cause, points_for
+from attention_katas.grading.results import NOT_JUDGED, cause, is_waiting, points_for
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons as r
 from attention_katas.verdict.redact import raised_for_student
 
 BUILT_IN = "uses-the-built-in"
-EMPTY_SIZE = 1  # of the syntax tree of a file without code
 
 FAILING = (v.FAILED, v.TIMED_OUT, v.OUT_OF_MEMORY, v.CRASHED)
 
@@ -78,7 +77,12 @@ class VerdictSummary:
     @property
     def waiting(self) -> bool:
         """The grading was stopped before it was judged."""
-        return isinstance(self.reason, r.NotJudgedYet)
+        return is_waiting(self.reason)
+
+    @property
+    def counted_as(self) -> str:
+        """The outcome, or NOT_JUDGED."""
+        return NOT_JUDGED if self.waiting else self.outcome
 
 
 @dataclass(frozen=True)
@@ -125,17 +129,9 @@ def read(ledger: Ledger, run: Run, summaries: Summaries | None = None) -> Graded
             key = (entry.key, entry.worth)
             if key not in summaries:
                 summaries[key] = _summary(ledger.verdict(entry.key), entry.worth)
-            facts = _unless_empty(entry, summaries[key])
-            graded.rows.append(Row(student.student.id, entry, facts))
+            graded.rows.append(Row(student.student.id, entry, summaries[key]))
             graded.worth[entry.kata] = entry.worth
     return graded
-
-
-def _unless_empty(entry: Entry, facts: VerdictSummary) -> VerdictSummary:
-    """The judge calls an empty file broken; in a class it is one that was not started."""
-    if facts.outcome != v.BROKEN or entry.size != EMPTY_SIZE:
-        return facts
-    return replace(facts, outcome=v.NOT_STARTED, knowledge="", stop=v.NOT_STARTED)
 
 
 def _summary(verdict: v.Verdict | None, worth: int) -> VerdictSummary:

@@ -7,6 +7,7 @@ from rich.text import Text
 from attention_katas.grading import words
 from attention_katas.grading.report.findings import Report
 from attention_katas.grading.report.pieces import many
+from attention_katas.grading.results import NOT_JUDGED
 from attention_katas.render import glyphs
 from attention_katas.render.terminal import Screen
 from attention_katas.verdict import data as v
@@ -59,7 +60,9 @@ def _katas(screen: Screen, report: Report) -> None:
     for part in report.katas:
         mean = "    -" if part.mean is None else f"{part.mean:5.1f}"
         outcomes = ", ".join(
-            f"{part.outcomes[name]} {name}" for name in v.OUTCOMES if part.outcomes[name]
+            f"{part.outcomes[name]} {name}"
+            for name in (*v.OUTCOMES, NOT_JUDGED)
+            if part.outcomes[name]
         )
         text = f"mean {mean} of {part.worth:<3}  {outcomes}"
         screen.field(part.name, text, indent=2, width=widest + 2)
@@ -96,19 +99,24 @@ def _flags(screen: Screen, report: Report) -> None:
     """How many things the teacher should look at; the page says whose they are."""
     difference = report.difference
     audited = len({student for student, _, _ in report.audited})
+    waiting = sum(map(len, report.waiting.values()))
     flags = [
         (
             len(report.not_run),
             f"{many(len(report.not_run), 'student')} with code that did not run to its end",
         ),
         (len(report.lost), f"{many(len(report.lost), 'kata')} could not be graded"),
+        (waiting, f"{many(waiting, 'kata')} not judged yet"),
         (len(report.remark_lines), f"{many(len(report.remark_lines), 'submission')} with a remark"),
         (audited, f"{many(audited, 'student')} whose code did odd things"),
         (
             len(report.alike.groups),
             f"{many(len(report.alike.groups), 'group')} with code of the same form",
         ),
-        (not report.run.done, "the grading was stopped before its end"),
+        (
+            not report.run.done,
+            "the grading was stopped before its end: students that it did not reach are missing",
+        ),
     ]
     if difference is not None and not difference.same_code:
         screen.item(screen.signs.passed, "green", "no grade changed for the same code")

@@ -60,7 +60,7 @@ def _cells(report: Report, row: Row) -> dict[str, str]:
         "student": report.names[row.student],
         "id": row.student,
         "kata": row.kata,
-        "outcome": facts.outcome,
+        "outcome": facts.counted_as,
         "points": "" if facts.points is None else str(facts.points),
         "worth": str(row.entry.worth),
         "passed": str(facts.passed),

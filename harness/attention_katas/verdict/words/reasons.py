@@ -28,6 +28,20 @@ _KINDS = {
 _ENTRIES = {"nan": "NaN", "finite": "a finite number"}
 # How a rung of the ladder is called when it is the one that does not hold.
 _RUNGS = {"answered": "answer", "inputs unchanged": "inputs", "nothing banned": "banned"}
+# What went wrong at a rung, where a student may see no more than that; "" for a law.
+_NOT_RIGHT = {
+    "": "it does not do what this check asks for",
+    "answered": "the call gave no answer",
+    "type": "the answer is not of the type that the kata asks for",
+    "shape": "the shape is wrong",
+    "dtype": "the dtype is wrong",
+    "device": "the answer is on the wrong device",
+    "finite": "NaN or infinity stands in a wrong place, or is missing",
+    "values": "the values are wrong",
+    "gradients": "the gradients are wrong",
+    "inputs unchanged": "it changes its inputs",
+    "nothing banned": "it uses a built-in that is switched off",
+}
 _UNSENDABLE = {
     "subclass": "returned a {}, not a plain tensor",
     "dtype": "returned a tensor of {}, which cannot be compared",
@@ -44,8 +58,9 @@ _REPLIES = {
 
 
 def _function_missing(fact: r.FunctionMissing) -> str:
+    if fact.empty:
+        return f"{fact.file} is empty"
     hint = f"; it does define {fact.near}, which is close" if fact.near else ""
-    hint = "; it is empty" if fact.empty else hint
     return f"{fact.file} defines no function called {fact.function}{hint}"
 
 
@@ -241,7 +256,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "a tensor made here is on the default device, not on that of the inputs"
     ),
     r.AnswerOnCpu: _sentence("the answer is on the cpu, wherever the inputs are"),
-    r.NotRight: lambda fact: f"not right: {rung(fact.rung)}",
+    r.NotRight: lambda fact: _NOT_RIGHT.get(fact.rung, _NOT_RIGHT[""]),
     r.NotWritten: _sentence("{function} is not written yet"),
     r.HungBefore: _sentence("{function} ran into the time limit before"),
     r.ValuesFirst: _sentence("counts once the values are right"),
