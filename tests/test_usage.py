@@ -149,12 +149,12 @@ def test_memory_that_limits_do_not_see_is_seen(interactive, catalog, monkeypatch
 @linux
 def test_a_learner_killed_from_outside_is_asked_again(catalog):
     """Once it may be another's doing; code that kills itself does so again."""
-    lasts = "import time\ntime.sleep(0.4)\n" + RIGHT
+    lasts = "import time\ntime.sleep(0.25)\n" + RIGHT
     with open_judge(catalog, [catalog["softmax"]]) as judge:
         assert judge.judge(submission_of(catalog, "softmax", RIGHT)).outcome == v.PASSED
         template = children_of(children_of(os.getpid())[-1])[0]
         for find in (lambda: min(children_of(template)), lambda: template):
-            killer = threading.Timer(0.2, lambda find=find: os.kill(find(), signal.SIGKILL))
+            killer = threading.Timer(0.1, lambda find=find: os.kill(find(), signal.SIGKILL))
             killer.start()
             verdict = judge.judge(submission_of(catalog, "softmax", lasts))
             killer.join()
