@@ -35,7 +35,7 @@ def test_a_mistake_that_passes_and_a_look_alike_that_fails(content):
         "mistakes.py",
         "\n@mistake('is right', question='Is it?')\ndef is_right(q, k):\n    return q @ k.mT\n"
         "\n@harmless('is wrong')\ndef is_wrong(q, k):\n    return q @ k.mT * 2\n"
-        "\n@mistake('asks nothing', question='')\ndef asks_nothing(q, k):\n"
+        "\n@mistake('asks nothing', question='', shows='nowhere')\ndef asks_nothing(q, k):\n"
         "    return q @ k.mT * 3\n"
         "\n@mistake('cheats', question='Why?')\ndef cheats(q, k):\n"
         "    return torch.nn.functional.scaled_dot_product_attention(q, k, k)\n",
@@ -44,6 +44,7 @@ def test_a_mistake_that_passes_and_a_look_alike_that_fails(content):
     assert "the mistake 'is-right' passes every hidden test" in said
     assert "harmless 'is-wrong' is 'failed', not 'passed'" in said
     assert "'asks-nothing' has no title or no question" in said
+    assert "'asks-nothing' has shows='nowhere'; there are 'answers'" in said
     assert "'cheats' calls a built-in that the kata bans" in said
 
 

@@ -7,8 +7,10 @@ import contextlib
 import pytest
 import torch
 
+from attention_katas.judge import proxy
 from attention_katas.judge.failures import CheckFailed
 from attention_katas.judge.proxy import RemoteSolution, Solution
+from attention_katas.verdict import data as v
 from attention_katas.verdict import words
 from tests.conftest import submission_of
 
@@ -114,3 +116,8 @@ def test_a_line_that_is_not_in_the_file_is_not_shown(submit):
     frames = submit("softmax", source).checks[0].evidence.raised.frames
     assert len(frames) == 2
     assert max(frame.line for frame in frames) <= len(source.split("\n"))
+
+
+def test_a_worker_cannot_put_words_into_the_notices():
+    entries = [["process-lost", "look here"], ["fork", "a lie"], ["fork", ""], 3, [["fork"], ""]]
+    assert proxy._notices(entries) == [v.Notice("fork")]

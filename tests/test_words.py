@@ -8,10 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from attention_katas.sandbox import audit
 from attention_katas.verdict import data as v
 from attention_katas.verdict import reasons, steps, symptoms, words
 from attention_katas.verdict.facts import Fact
 from attention_katas.verdict.unjudged import Unjudged, facts
+from attention_katas.verdict.words import notices
 
 SAMPLES = {
     str: "softmax",
@@ -162,3 +164,10 @@ def test_the_schema_is_that_of_the_types():
     spec.loader.exec_module(make_schema)
     stored = (docs / "report.schema.json").read_text(encoding="utf-8")
     assert stored == make_schema.text(), "run python docs/make_schema.py"
+
+
+def test_everything_odd_has_a_sentence():
+    assert set(notices.SENTENCES) == set(typing.get_args(v.Oddity))
+    assert {code for code, _ in audit.POSSIBLE} == set(notices.SENTENCES) - {"process-lost"}
+    for code, detail in audit.POSSIBLE:
+        assert words.notice(v.Notice(code, detail)).endswith(detail)

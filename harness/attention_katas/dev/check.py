@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from attention_katas.authoring import mistakes
 from attention_katas.dev.new import PLACEHOLDERS
@@ -227,6 +227,11 @@ def entry_problems(kata: Kata, entries: list[mistakes.Mistake]) -> list[str]:
         if entry.same_as and entry.same_as not in ids:
             problems.append(
                 f"the entry {entry.id!r} has same_as={entry.same_as!r}, which is no entry"
+            )
+        if entry.shows not in get_args(v.Shows):
+            choices = ", ".join(map(repr, get_args(v.Shows)))
+            problems.append(
+                f"the entry {entry.id!r} has shows={entry.shows!r}; there are {choices}"
             )
         if entry.hint and entry.hint not in titles:
             problems.append(

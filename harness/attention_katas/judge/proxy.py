@@ -17,14 +17,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import ModuleType
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import torch
 
 from attention_katas.judge import excerpt, failures, trees
 from attention_katas.packs.catalog import Kata
 from attention_katas.packs.submission import Submission
-from attention_katas.sandbox import frames, wire
+from attention_katas.sandbox import audit, frames, wire
 from attention_katas.sandbox.worker import LimitExceeded, Worker, WorkerDied, WorkerTimedOut
 from attention_katas.verdict import reasons
 from attention_katas.verdict.data import Evidence, Frame, Notice, Oddity, Raised
@@ -441,11 +441,15 @@ def exception(data: dict[str, Any], submission: Submission) -> Raised:
 
 
 def _notices(entries: list[Any]) -> list[Notice]:
-    """What the worker noted; nothing for an entry that no worker of ours can send."""
+    """What the worker noted; nothing for an entry that no worker of ours can send.
+
+    No text of the worker's goes further: it is shown to teachers.
+    """
     return [
-        Notice(entry[0], str(entry[1])[:100])
+        Notice(cast(Oddity, code), detail)
         for entry in entries
-        if isinstance(entry, list) and len(entry) == 2 and entry[0] in get_args(Oddity)
+        for code, detail in audit.POSSIBLE
+        if entry == [code, detail]
     ]
 
 

@@ -39,6 +39,11 @@ TORCH_FILES = (
     "torch/_refs/__init__.py",
     "torch/_decomp/decompositions.py",
 )
+SOURCE = "torch-source"
+# Everything that can be noted: (code, file).
+POSSIBLE = [(code, "") for code in dict.fromkeys(EVENTS.values())] + [
+    (SOURCE, file) for file in TORCH_FILES
+]
 IMPORTING = frozenset(("marshal.loads", "code.__new__"))
 MAX_NOTES = 50
 
@@ -49,7 +54,7 @@ notes: dict[tuple[str, str], None] = {}
 def start() -> None:
     """Take notes in this process from now on. It cannot be undone."""
     # Bound here: a submission could replace the globals of this module.
-    codes, files, store, max_notes = EVENTS, TORCH_FILES, notes, MAX_NOTES
+    codes, files, source_code, store, max_notes = EVENTS, TORCH_FILES, SOURCE, notes, MAX_NOTES
     caller = sys._getframe
 
     def note(event: str, arguments: tuple[Any, ...]) -> None:
@@ -59,7 +64,7 @@ def start() -> None:
                 return
             key = codes[event], ""
         elif event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(files):
-            key = "torch-source", arguments[0][-60:].partition("site-packages/")[2]
+            key = source_code, next(file for file in files if arguments[0].endswith(file))
         else:
             return
         if len(store) < max_notes:

@@ -25,4 +25,4 @@ SENTENCES: dict[Oddity, str] = {
 
 def notice(fact: Notice) -> str:
     """What the code did, to follow the name of the student."""
-    return SENTENCES[fact.code].format(fact.detail or "sources of torch")
+    return SENTENCES[fact.code].format(fact.detail)
